@@ -1,0 +1,90 @@
+"""What the environment says: the whole configuration, read once, told by `kb doctor`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def default_data_dir() -> Path:
+    """`$XDG_DATA_HOME/footnote`, else `~/.local/share/footnote`."""
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "footnote"
+
+
+class Config(BaseSettings):
+    """One attribute an environment variable of the same name in capitals; `.env` is read too.
+
+    Empty values count as not set, as they do in Compose files.
+    """
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, populate_by_name=True
+    )
+
+    # -- where things are kept -------------------------------------------------------------
+    #: Folder of the embedded index, private Valkey and original files. One process owns it.
+    data_dir: Path = Field(default_factory=default_data_dir)
+    #: Empty: a private Valkey in the data folder.
+    redis_url: SecretStr | None = None
+    #: Empty: Qdrant Edge in the data folder.
+    qdrant_url: str | None = None
+    qdrant_api_key: SecretStr | None = None
+    qdrant_collection: str = "footnote"
+    #: Empty: a folder in the data folder. Else `s3://bucket/prefix` and its like.
+    files_url: str | None = None
+
+    # -- models: `provider:model`; empty means Gemini where its key is set, else local -----
+    answer_model: str | None = None
+    rephrase_model: str | None = None
+    summary_model: str | None = None
+    embedding_model: str | None = None
+    #: `cohere:rerank-v4.0`, `bedrock:...`, `scaleway:...`; empty: off.
+    rerank_model: str | None = None
+    gemini_api_key: SecretStr | None = None
+    #: Another address of the Gemini API, for a proxy.
+    gemini_base_url: str | None = None
+    openai_api_key: SecretStr | None = None
+    #: Any OpenAI-compatible server: vLLM, Ollama, ...
+    openai_base_url: str | None = None
+    scw_api_base: str | None = None
+    scw_api_key: SecretStr | None = None
+    cohere_api_key: SecretStr | None = None
+    cohere_base_url: str | None = None
+    aws_region: str | None = None
+    model_timeout: float = Field(default=60.0, gt=0, le=600, description="seconds a model call")
+
+    # -- what is possible (then message, knowledge base and workspace choose) --------------
+    feature_flag_doc_summaries: bool = True
+    feature_flag_rephrase: bool = True
+    feature_flag_reranking: bool = True
+
+    # -- limits ----------------------------------------------------------------------------
+    max_file_mb: int = Field(default=100, ge=1, le=2048)
+    max_pages: int = Field(default=5000, ge=1)
+    parse_timeout: float = Field(default=120.0, gt=0, description="seconds a file")
+    parse_memory_mb: int = Field(default=1024, ge=256)
+    ingest_concurrency: int = Field(default=2, ge=1, le=64)
+
+    # -- serving ---------------------------------------------------------------------------
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+    #: Where people reach this server, e.g. `https://kb.example.com`; makes citations clickable.
+    public_url: str | None = None
+    #: Signs source links; empty: made once and kept in the data folder.
+    link_secret: SecretStr | None = None
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["auto", "json", "console"] = "auto"
+
+    @field_validator("public_url")
+    @classmethod
+    def _no_trailing_slash(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        if not value.startswith(("https://", "http://")):
+            raise ValueError("PUBLIC_URL must begin with https:// (or http:// for a test)")
+        return value.rstrip("/")
