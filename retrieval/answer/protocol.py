@@ -1,0 +1,140 @@
+"""The seams inside the answer pipeline: who rephrases, who answers, who finds the quoted words."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from retrieval.answer.events import Source
+from retrieval.documents import Frozen
+from retrieval.trace import Step
+
+Length = Literal["concise", "detailed", "steps"]
+LabelStyle = Literal["numbers", "names"]
+
+Intent = Literal[
+    "question",
+    "greeting",  # "hi"
+    "thanks",
+    "capabilities",  # "what can you do?"
+    "rework",  # "shorten that", "in German please", "as a list": only after an answer of the bot
+    "empty",  # nothing, or nothing but a mention
+    "only_emoji",
+    "too_long",
+]
+
+#: What the bot says of itself, without a model and without a source.
+CannedKey = Literal[
+    "greeting",
+    "thanks",
+    "capabilities",
+    "empty",
+    "only_emoji",
+    "too_long",
+    "empty_knowledge_base",  # says how to add a document
+    "not_covered",  # the documents don't say
+    "nothing_to_rework",  # there is no earlier answer to shorten
+    "cannot_rework",  # e.g. a translation, which needs a language model
+]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTurn:
+    """One earlier message of the thread. `name` is the person's display name, where known."""
+
+    role: Literal["person", "assistant"]
+    text: str
+    name: str = ""
+
+
+class AnswerStyle(Frozen):
+    """How an answer should read. Set by the workspace, narrowed by the message."""
+
+    length: Length = "concise"
+    extra_instructions: str = ""
+    #: ISO 639-1 code of a fixed answer language; None: the asker's.
+    language: str | None = None
+    labels: LabelStyle = "numbers"
+
+
+@dataclass(frozen=True, slots=True)
+class Rework:
+    """A wish about the previous answer ("shorten that"), which is reworked from its own sources."""
+
+    instruction: str
+    previous_text: str
+
+
+class Rephrased(Frozen):
+    """`standalone` is never empty; `alternatives` never repeat it or each other."""
+
+    standalone: str
+    alternatives: tuple[str, ...] = ()
+    #: Whether the history changed the question ("and in Germany?").
+    used_history: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """What an answerer works from. `sources` carry the labels, without brackets."""
+
+    #: As the person wrote it.
+    question: str
+    #: The question as it reads without its thread.
+    standalone: str
+    #: Oldest first, without the question.
+    history: Sequence[HistoryTurn]
+    sources: Sequence[Source]
+    #: ISO 639-1 code to answer in; None: the language of the question.
+    language: str | None
+    style: AnswerStyle
+    rework: Rework | None
+    #: The trace step of this call, for model uses and notes.
+    step: Step = field(compare=False)
+
+
+class NotCovered(Exception):
+    """The sources don't answer the question. Raised before any text."""
+
+
+class CannotRework(Exception):
+    """This answerer can't do that to an answer (a translation without a model). Before any text."""
+
+
+class Rephraser(Protocol):
+    async def rephrase(
+        self, question: str, history: Sequence[HistoryTurn], *, alternatives: int, step: Step
+    ) -> Rephrased:
+        """The standalone question and at most `alternatives` others. Raises `ModelError`."""
+        ...
+
+
+class Answerer(Protocol):
+    def answer(self, request: AnswerRequest) -> AsyncIterator[str]:
+        """Raw text deltas in which sources are named as `[label]`.
+
+        Raises `NotCovered` or `CannotRework` before any text, and `ModelError` at any time.
+        """
+        ...
+
+
+class QuoteFinder(Protocol):
+    def find(self, sentence: str, passage: str) -> str:
+        """The part of `passage`, verbatim, that carries the claim of `sentence`.
+
+        Empty only for an empty passage: where nothing fits well it is the best there is.
+        """
+        ...
+
+
+class IntentDetector(Protocol):
+    def detect(self, text: str, history: Sequence[HistoryTurn]) -> Intent:
+        """What kind of turn this is; "question" in every case of doubt."""
+        ...
+
+
+class CannedReplies(Protocol):
+    def reply(self, key: CannedKey, *, text: str, language: str | None = None) -> str:
+        """One short friendly text, in `language` if given, else in that of `text`, else English."""
+        ...
