@@ -84,10 +84,14 @@ class DataFolder:
         return socket_path(self.path, "kb.sock")
 
 
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
 @contextlib.asynccontextmanager
 async def serve_socket(app: web.Application, path: Path) -> AsyncGenerator[None]:
     """Serve `app` on a unix socket that only this user can open."""
-    path.unlink(missing_ok=True)
+    _remove(path)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
     await runner.setup()
     old = os.umask(0o177)
@@ -98,7 +102,7 @@ async def serve_socket(app: web.Application, path: Path) -> AsyncGenerator[None]
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
+        _remove(path)
         await runner.cleanup()
 
 

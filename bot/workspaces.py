@@ -56,7 +56,8 @@ class WorkspaceBook:
         await self._redis.sadd(keys.workspaces(), workspace)
 
     async def all(self) -> list[str]:
-        return sorted(name.decode() for name in await self._redis.smembers(keys.workspaces()))
+        names = cast("set[bytes]", await self._redis.smembers(keys.workspaces()))
+        return sorted(name.decode() for name in names)
 
     async def values(self, workspace: str) -> WorkspaceValues:
         return (await self._read(workspace))[1]
