@@ -36,6 +36,7 @@ CannedKey = Literal[
     "not_covered",  # the documents don't say
     "nothing_to_rework",  # there is no earlier answer to shorten
     "cannot_rework",  # e.g. a translation, which needs a language model
+    "sources_changed",  # a document behind the answer to rework was changed or deleted: ask again
 ]
 
 
@@ -56,6 +57,8 @@ class AnswerStyle(Frozen):
     #: ISO 639-1 code of a fixed answer language; None: the asker's.
     language: str | None = None
     labels: LabelStyle = "numbers"
+    #: Names of document fields (`DocumentMeta.fields`) that the model is told.
+    fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
