@@ -135,10 +135,15 @@ def _clean(field: Field, value: Any) -> Any:
             return text
 
 
+#: What an emptied field means. Of the other kinds there is no empty value: they keep the form's.
+_EMPTY: dict[str, Any] = {"text": "", "long_text": "", "choices": []}
+
+
 def validate(form: Form, submission: Submission) -> dict[str, Any]:
     """Typed values by field name. Raises `FormInvalid` with every error at its field.
 
     Fields that are missing keep the form's value; those that don't exist or are disabled are left out.
+    An emptied text is "", emptied choices are [].
     """
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
@@ -150,7 +155,7 @@ def validate(form: Form, submission: Submission) -> dict[str, Any]:
             if field.required:
                 errors[field.name] = "This is needed."
             else:
-                values[field.name] = [] if field.kind == "choices" else None
+                values[field.name] = _EMPTY.get(field.kind, field.value)
             continue
         try:
             values[field.name] = _clean(field, raw)

@@ -81,10 +81,10 @@ def settings_form(values: WorkspaceValues, revision: int, *, reranker: bool, rep
               options=_options(off="Off", _0="Standalone question only", _1="1 alternative",
                                _2="2 alternatives", _3="3 alternatives", _4="4 alternatives")),
         field("reranking", "Rerank passages", "toggle", search, disabled_because=no_reranker),
-        field("threshold", "Similarity threshold", "number", search, minimum=0, maximum=1,
+        field("threshold", "Similarity threshold", "number", search, required=True, minimum=0, maximum=1,
               disabled_because=no_reranker, help="Passages that the reranker scores lower are left out."),
-        field("passages_retrieved", "Passages retrieved", "number", search, minimum=1, maximum=50, step=1),
-        field("passages_handed_on", "Passages handed to the model", "number", search,
+        field("passages_retrieved", "Passages retrieved", "number", search, required=True, minimum=1, maximum=50, step=1),
+        field("passages_handed_on", "Passages handed to the model", "number", search, required=True,
               minimum=1, maximum=20, step=1),
         field("reply_mode", "Answers in channels go", "choice", conversation,
               options=_options(thread="In a thread", channel="In the channel")),
@@ -101,7 +101,7 @@ def settings_form(values: WorkspaceValues, revision: int, *, reranker: bool, rep
         field("bindings", "Channels and people", "long_text", documents, max_length=3000,
               placeholder="C0123456 = in:handbook label:hr",
               help="What each channel or person searches: one a line, an id, “=”, then in:… or label:…"),
-        field("retention_days", "Keep questions and answers for (days)", "number", documents,
+        field("retention_days", "Keep questions and answers for (days)", "number", documents, required=True,
               minimum=1, maximum=3650, step=1),
     )  # fmt: skip
     return Form(id=FORM_ID, title="Workspace settings", fields=fields, revision=revision)

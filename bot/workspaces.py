@@ -86,13 +86,11 @@ class WorkspaceBook:
         if submission.revision != form.revision:
             return FormResult(conflict=form)
         _, old = await self._read(actor.workspace)
-        labels = values.get("default_labels") or ""
+        labels = str(values.get("default_labels", "")).split(",")
         values["default_labels"] = tuple(
-            dict.fromkeys(label.strip().casefold() for label in labels.split(",") if label.strip())
+            dict.fromkeys(label.strip().casefold() for label in labels if label.strip())
         )
-        new = WorkspaceValues.model_validate(
-            old.model_dump() | {name: value if value is not None else "" for name, value in values.items()}
-        )
+        new = WorkspaceValues.model_validate(old.model_dump() | values)
         saved = await self._save(
             keys=[keys.settings(actor.workspace)], args=[form.revision, new.model_dump_json()]
         )
