@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 PREFIX = "footnote:"
 
 
@@ -43,3 +45,106 @@ def settings(workspace: str) -> str:
 def link_secret() -> str:
     """Signs source links where the environment sets no secret."""
     return f"{PREFIX}link-secret"
+
+
+def schema() -> str:
+    """Version of all that is stored here; see `bot.state.SCHEMA`."""
+    return f"{PREFIX}schema"
+
+
+# -- documents -------------------------------------------------------------------------------------
+
+
+def library_workspaces() -> str:
+    """Set of the workspaces that have or had documents."""
+    return f"{PREFIX}library-workspaces"
+
+
+def documents(workspace: str) -> str:
+    """Sorted set of document ids by the time of their first upload."""
+    return f"{PREFIX}documents:{workspace}"
+
+
+def document(document_id: str) -> str:
+    """Hash of one document; see `bot.catalogue`."""
+    return f"{PREFIX}document:{document_id}"
+
+
+def versions(document_id: str) -> str:
+    """Sorted set of a document's version ids by version number."""
+    return f"{PREFIX}document-versions:{document_id}"
+
+
+def version(version_id: str) -> str:
+    """Hash of one version: `accepted`, `status`, `outcome`, `cancel`."""
+    return f"{PREFIX}version:{version_id}"
+
+
+def document_name(workspace: str, knowledge_base: str, name: str) -> str:
+    """Sorted set of the documents of that name, by the time of their first upload."""
+    digest = hashlib.sha256("\0".join((workspace, knowledge_base, name)).encode()).hexdigest()
+    return f"{PREFIX}document-name:{digest}"
+
+
+def refused(version_id: str) -> str:
+    """A file that was refused at once: a progress item that is kept for those who watch."""
+    return f"{PREFIX}refused:{version_id}"
+
+
+def deletions() -> str:
+    """Hash document id -> workspace: deletions that were begun and must be finished."""
+    return f"{PREFIX}deletions"
+
+
+def progress(version_id: str) -> str:
+    """Channel: something about the version changed."""
+    return f"{PREFIX}progress:{version_id}"
+
+
+# -- the ingest queue ------------------------------------------------------------------------------
+
+
+def tickets() -> str:
+    """Stream of the task queue: each entry says that there may be work."""
+    return f"{PREFIX}tickets"
+
+
+def lanes() -> str:
+    """Sorted set of lanes that have jobs, by when they were served last."""
+    return f"{PREFIX}lanes"
+
+
+LANE = f"{PREFIX}lane:"
+
+
+def lane(name: str) -> str:
+    """List of waiting version ids of one uploader."""
+    return LANE + name
+
+
+JOB = f"{PREFIX}job:"
+
+
+def job(version_id: str) -> str:
+    """Hash of a version that waits or is worked: `lane`, `document`, `token`, `starts`, `retries`."""
+    return JOB + version_id
+
+
+def leases() -> str:
+    """Sorted set of versions being worked, by the time (ms) when their lease ends."""
+    return f"{PREFIX}leases"
+
+
+def delayed() -> str:
+    """Sorted set of versions that wait for another try, by its time (ms)."""
+    return f"{PREFIX}delayed"
+
+
+def busy() -> str:
+    """Hash document id -> version that is being worked: one at a time."""
+    return f"{PREFIX}busy"
+
+
+def cancellations() -> str:
+    """Channel of version ids whose work should stop."""
+    return f"{PREFIX}cancellations"
