@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import AsyncIterator, Sequence
 
 from rich.console import Console
+from rich.markup import escape
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.status import Status
@@ -17,7 +18,7 @@ from adapters.conversation import Delta, Reply, ReplyEvent, Working
 from adapters.forms import Progress as UploadProgress
 from adapters.forms import ProgressItem
 from adapters.ports import DocumentView, SearchHit
-from bot.admin import Check
+from bot.admin import Check, ReindexProgress
 
 _STAGES = {
     "queued": "waiting", "parsing": "reading", "chunking": "splitting", "embedding": "embedding",
@@ -91,9 +92,8 @@ def _show_sources(console: Console, reply: Reply) -> None:
 
 def _describe(item: ProgressItem) -> str:
     colour = _COLOURS.get(item.stage, "cyan")
-    message = f" [dim]{shorten(item.message, 90).replace('[', chr(92) + '[')}[/]" if item.message else ""
-    name = shorten(item.name, 44).replace("[", "\\[")
-    return f"{name} [{colour}]{_STAGES[item.stage]}[/]{message}"
+    message = f" [dim]{escape(shorten(item.message, 90))}[/]" if item.message else ""
+    return f"{escape(shorten(item.name, 44))} [{colour}]{_STAGES[item.stage]}[/]{message}"
 
 
 async def show_uploads(console: Console, updates: AsyncIterator[UploadProgress]) -> UploadProgress | None:
@@ -183,3 +183,29 @@ def show_checks(console: Console, checks: Sequence[Check]) -> None:
         console.print(line.append(clean(check.detail), style="not bold default"))
         if check.advice:
             console.print(Padding(Text(clean(check.advice), style="dim"), (0, 0, 0, 4)))
+
+
+async def show_reindex(console: Console, updates: AsyncIterator[ReindexProgress]) -> None:
+    """One bar over all documents."""
+    columns = (TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn())
+    last = ReindexProgress(done=0, total=0)
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("Rebuilding", total=None)
+        async for last in updates:
+            bars.update(
+                task, completed=last.done, total=last.total, description=escape(shorten(last.name, 40))
+            )
+    console.print(f"Rebuilt {last.done - last.failed} of {last.total} documents.")
+
+
+def read_question(console: Console) -> str | None:
+    """The next question; None at the end of the input."""
+    try:
+        while True:
+            question = console.input("\n[bold]>[/] ").strip()
+            if question.lower() in ("exit", "quit", ":q"):
+                return None
+            if question:
+                return question
+    except (EOFError, KeyboardInterrupt):
+        return None

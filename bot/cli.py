@@ -1,0 +1,313 @@
+"""`kb`: the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+
+from adapters.conversation import Message, Reply, Turn
+from adapters.forms import Progress
+from adapters.ports import Actor, AudienceChoice, Refused, SearchMode, UploadOptions
+from bot import __version__, demo, terminal
+from bot.config import Config
+from bot.connect import Knowledge, choose_workspace, connect, local_actor
+from bot.logs import configure_logging
+from bot.rpc import OwnerGone, RemoteError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+Workspace = Annotated[str | None, typer.Option("--workspace", "-w", help="Default: the only one there is.")]
+AsJson = Annotated[bool, typer.Option("--json", help="For scripts.")]
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    err.print(f"[red]✗[/] {escape(message)}", soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def load_config() -> Config:
+    try:
+        config = Config()
+    except ValidationError as error:
+        lines = [f"{str(e['loc'][-1]).upper()}: {e['msg']}" for e in error.errors()]
+        fail("The configuration is not right. " + " ".join(lines), 2)
+    configure_logging(config)
+    return config
+
+
+def run(work: Callable[[Config], Coroutine[Any, Any, None]]) -> None:
+    """Run a command to its end, and turn what can go wrong into one sentence."""
+    config = load_config()
+    try:
+        asyncio.run(work(config))
+    except Refused as error:
+        fail(str(error))
+    except (OwnerGone, RemoteError) as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    except Exception as error:
+        from bot.problems import explain  # imports what only an owner needs
+
+        sentence = explain(error)
+        if sentence is None:
+            raise
+        fail(sentence)
+
+
+def with_actor(
+    work: Callable[[Knowledge, Actor], Awaitable[None]], workspace: str | None, *, rebuilding: bool = False
+) -> None:
+    async def connected(config: Config) -> None:
+        async with connect(config, rebuilding=rebuilding) as knowledge:
+            await work(knowledge, local_actor(await choose_workspace(knowledge, workspace)))
+
+    run(connected)
+
+
+def dump(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def turn_of(actor: Actor, text: str, history: tuple[Message, ...] = ()) -> Turn:
+    return Turn(
+        id=uuid.uuid4().hex,
+        workspace=actor.workspace,
+        conversation=actor.conversation,
+        asker=actor.person,
+        text=text,
+        history=history,
+    )
+
+
+async def final_reply(events: AsyncIterator[Any]) -> Reply:
+    return [event async for event in events if isinstance(event, Reply)][-1]
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="May hold in:NAME, label:NAME, from:NAME, after:DATE.")],
+    workspace: Workspace = None,
+    with_demo: Annotated[bool, typer.Option("--demo", help="Load the example handbook first.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Answer one question from the documents, with its sources."""
+
+    async def work(knowledge: Knowledge, actor: Actor) -> None:
+        if with_demo:
+            await finish_uploads(
+                knowledge, actor, await demo.load_handbook(knowledge, actor), quiet=as_json
+            )
+        events = knowledge.answers.answer(turn_of(actor, question))
+        if as_json:
+            reply: Reply | None = await final_reply(events)
+            dump(reply.model_dump(mode="json"))
+        else:
+            reply = await terminal.show_answer(out, events)
+        if reply is None or reply.kind == "apology":
+            raise typer.Exit(1)
+
+    with_actor(work, demo.WORKSPACE if with_demo and workspace is None else workspace)
+
+
+async def finish_uploads(
+    knowledge: Knowledge, actor: Actor, version_ids: list[str], *, quiet: bool = False
+) -> Progress | None:
+    updates = knowledge.documents.watch(actor, version_ids)
+    if quiet:
+        return [update async for update in updates][-1]
+    return await terminal.show_uploads(err, updates)
+
+
+@app.command()
+def upload(
+    paths: Annotated[list[Path], typer.Argument(exists=True, help="Files and folders.")],
+    workspace: Workspace = None,
+    knowledge_base: Annotated[str | None, typer.Option("--to", help="Knowledge base.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
+    audience: Annotated[
+        AudienceChoice,
+        typer.Option(help="Who may read it: everyone, person (you), shareable (guests too)."),
+    ] = "everyone",
+    keep_both: Annotated[
+        bool, typer.Option("--keep-both", help="A file of the same name stays beside the old one.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add documents. A file of the same name becomes the new version of the old one."""
+
+    async def work(knowledge: Knowledge, actor: Actor) -> None:
+        files = demo.files_in(paths)
+        if not files:
+            raise Refused("There are no files in what you gave.")
+        options = UploadOptions(
+            knowledge_base=knowledge_base,
+            labels=tuple(label or ()),
+            audience=audience,
+            same_name="keep_both" if keep_both else "replace",
+        )
+        accepted = await knowledge.documents.upload(actor, files, options)
+        ids = [item.version_id for item in accepted.items]
+        end = await finish_uploads(knowledge, actor, ids, quiet=as_json)
+        items = end.items if end else accepted.items
+        if as_json:
+            dump([item.model_dump(mode="json") for item in items])
+        failed = sum(item.stage == "failed" for item in items)
+        if not as_json:
+            err.print(f"{len(items) - failed} of {len(items)} documents are searchable.")
+        if failed:
+            raise typer.Exit(1)
+
+    with_actor(work, workspace)
+
+
+@app.command()
+def documents(workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """List the documents and their status."""
+
+    async def work(knowledge: Knowledge, actor: Actor) -> None:
+        found = await knowledge.documents.list(actor)
+        if as_json:
+            dump([document.model_dump(mode="json") for document in found])
+        else:
+            terminal.show_documents(out, found)
+
+    with_actor(work, workspace)
+
+
+@app.command()
+def delete(
+    names: Annotated[list[str], typer.Argument(help="Ids, or file names.")], workspace: Workspace = None
+) -> None:
+    """Delete documents with all their traces."""
+
+    async def work(knowledge: Knowledge, actor: Actor) -> None:
+        found = await knowledge.documents.list(actor)
+        for name in names:
+            chosen = [d for d in found if name in (d.document_id, d.name)]
+            if not chosen:
+                raise Refused(f"There is no document “{name}”. See: kb documents")
+            if len(chosen) > 1:
+                raise Refused(f"Several documents are named “{name}”. Use the id: kb documents")
+            await knowledge.documents.delete(actor, chosen[0].document_id)
+            out.print(f"Deleted {escape(chosen[0].name)}.")
+
+    with_actor(work, workspace)
+
+
+@app.command()
+def search(
+    query: str,
+    mode: Annotated[SearchMode, typer.Option(help="Which lists are searched.")] = "hybrid",
+    limit: Annotated[int, typer.Option(min=1, max=50)] = 10,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is found, with rank and score in each list, to see why."""
+
+    async def work(knowledge: Knowledge, actor: Actor) -> None:
+        hits = await knowledge.documents.search(actor, query, mode=mode, limit=limit)
+        if as_json:
+            dump([hit.model_dump(mode="json") for hit in hits])
+        else:
+            terminal.show_hits(out, hits)
+
+    with_actor(work, workspace)
+
+
+@app.command()
+def reindex() -> None:
+    """Rebuild the index from the stored text, e.g. for another embedding model."""
+
+    async def work(config: Config) -> None:
+        async with connect(config, rebuilding=True) as knowledge:
+            await terminal.show_reindex(err, knowledge.admin.reindex())
+
+    run(work)
+
+
+@app.command()
+def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Tell what is set and what is missing, and try each model and store."""
+
+    async def work(config: Config) -> None:
+        from bot.doctor import examine
+
+        checks = await examine(config, workspace)
+        if as_json:
+            dump([check.model_dump(mode="json") for check in checks])
+        else:
+            terminal.show_checks(out, checks)
+        if any(check.state == "problem" for check in checks):
+            raise typer.Exit(1)
+
+    run(work)
+
+
+@app.command(name="demo")
+def demo_command() -> None:
+    """Load the example handbook, answer a question of it, then wait for yours."""
+
+    async def work(config: Config) -> None:
+        async with connect(config) as knowledge:
+            actor = local_actor(await choose_workspace(knowledge, demo.WORKSPACE))
+            await finish_uploads(knowledge, actor, await demo.load_handbook(knowledge, actor))
+            await converse(knowledge, actor)
+
+    run(work)
+
+
+async def converse(knowledge: Knowledge, actor: Actor) -> None:
+    """The demo's question, then questions from the terminal until it closes."""
+    history: tuple[Message, ...] = ()
+    question: str | None = demo.QUESTION
+    out.print(f"\n[bold]>[/] {question}")
+    while question is not None:
+        turn = turn_of(actor, question, history)
+        reply = await terminal.show_answer(out, knowledge.answers.answer(turn))
+        if reply is not None:
+            asked = Message(id=turn.id, role="person", author=actor.person, text=question)
+            answered = Message(id=f"{turn.id}/reply", role="assistant", text=reply.text, turn_id=turn.id)
+            history = (*history, asked, answered)[-20:]
+        question = await asyncio.to_thread(terminal.read_question, out)
+
+
+@app.command()
+def serve() -> None:
+    """Serve the bot until it is stopped: health, metrics and the ingest worker."""
+    from bot.serve import serve as serve_forever
+
+    run(serve_forever)
+
+
+@app.command()
+def worker() -> None:
+    """Only work on documents, beside one or more `kb serve` (needs REDIS_URL, QDRANT_URL, FILES_URL)."""
+    from bot.serve import work as work_forever
+
+    run(work_forever)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    out.print(__version__)
+
+
+def main() -> None:
+    app()
+
+
+if __name__ == "__main__":
+    main()
