@@ -109,6 +109,10 @@ class VectorIndex(Protocol):
         """Remove every chunk of every version of a document."""
         ...
 
+    async def set_labels(self, workspace: str, document_id: str, labels: Sequence[str]) -> None:
+        """Change the labels on every chunk of a document, staged and published, in place."""
+        ...
+
     async def delete_workspace(self, workspace: str) -> None: ...
 
     async def search(

@@ -1,0 +1,245 @@
+"""Original files and parsed text: a folder, or an object store such as S3."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import os
+import re
+import tempfile
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import unquote, urlsplit
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import LocalStore, ObjectStore, from_url
+
+from bot.config import Config
+from retrieval.documents import ParsedDocument
+
+Kind = Literal["originals", "parsed"]
+#: Ids are parts of paths.
+ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+#: What a write that was cut short leaves behind in a folder.
+PARTIAL: Final = re.compile(r".+#\d+")
+PARSED_SUFFIX: Final = ".json.gz"
+
+#: Of one request; a large file is sent in parts, each with its own.
+REQUEST_TIMEOUT: Final = "120s"
+CONNECT_TIMEOUT: Final = "5s"
+MAX_RETRIES: Final = 4
+PART_BYTES: Final = 8 * 1024 * 1024
+
+
+class StorageError(Exception):
+    """Files can't be stored or read. `str()` is one sentence for the person."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        self.detail = detail
+        super().__init__(message)
+
+
+#: By the number that the system gives the error.
+_SYSTEM_ERRORS: Final = {
+    28: "There is no space left on the disk. Make room, then try again.",
+    122: "The disk quota is used up. Make room, then try again.",
+    27: "The file is larger than this system allows.",
+    30: "The file store is read-only. Ask your administrator to make it writable.",
+    13: "The file store can't be written. Ask your administrator to give access to it.",
+}
+_UNREACHABLE: Final = "The file store can't be reached right now. Try again in a few minutes."
+
+
+@contextlib.contextmanager
+def _clear_errors() -> Generator[None]:
+    """Turns the store's errors into `StorageError`; a missing file stays `FileNotFoundError`."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (BaseError, OSError, ValueError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        if number is None and (found := re.search(r"os error (\d+)", str(error))):
+            number = int(found[1])
+        detail = str(error).split("\n", 1)[0]
+        raise StorageError(_SYSTEM_ERRORS.get(number or 0, _UNREACHABLE), detail) from error
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """One file as it is listed."""
+
+    key: str
+    kind: Kind
+    workspace: str
+    version_id: str
+    modified: datetime
+
+
+class Files:
+    """The original and the parsed text of each document version.
+
+    Nothing is shared between versions, so that a version's files can go whenever its record does.
+    """
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        #: Set where the store is a folder.
+        self._root = store.prefix if isinstance(store, LocalStore) else None
+
+    @classmethod
+    def open(cls, config: Config) -> Files:
+        """Raises `StorageError` where the folder can't be made or the address is none."""
+        url = config.files_url
+        if url is None or "://" not in url or url.startswith("file://"):
+            folder = Path(
+                unquote(urlsplit(url).path) if url and "://" in url else url or config.data_dir / "files"
+            )
+            with _clear_errors():
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                return cls(LocalStore(folder.resolve()))
+        with _clear_errors():
+            return cls(
+                from_url(
+                    url,
+                    client_options={"timeout": REQUEST_TIMEOUT, "connect_timeout": CONNECT_TIMEOUT},
+                    retry_config={"max_retries": MAX_RETRIES, "retry_timeout": timedelta(minutes=2)},
+                )
+            )
+
+    async def put_original(self, workspace: str, version_id: str, source: Path) -> None:
+        """Copy `source`, at once or not at all. When this returns, the copy outlives a power cut."""
+        await self._put(_key("originals", workspace, version_id), source)
+
+    async def copy_original(self, workspace: str, version_id: str, new_version_id: str) -> None:
+        """Raises `FileNotFoundError`."""
+        new = _key("originals", workspace, new_version_id)
+        with _clear_errors():
+            await obstore.copy_async(self._store, _key("originals", workspace, version_id), new)
+            await self._sync(new)
+
+    @contextlib.asynccontextmanager
+    async def original(self, workspace: str, version_id: str) -> AsyncGenerator[Path]:
+        """A local path to read from. Raises `FileNotFoundError`."""
+        key = _key("originals", workspace, version_id)
+        if self._root is not None:
+            path = self._root / key
+            await asyncio.to_thread(path.stat)
+            yield path
+            return
+        with tempfile.TemporaryDirectory(prefix="footnote-") as folder:
+            path = Path(folder) / version_id
+            with _clear_errors():
+                result = await obstore.get_async(self._store, key)
+                with await asyncio.to_thread(path.open, "wb") as file:
+                    async for part in result.stream(min_chunk_size=PART_BYTES):
+                        await asyncio.to_thread(file.write, part)
+            yield path
+
+    async def read_original(self, workspace: str, version_id: str, *, start: int = 0, length: int) -> bytes:
+        """`length` bytes from `start`, fewer at the end. Raises `FileNotFoundError`."""
+        key = _key("originals", workspace, version_id)
+        with _clear_errors():
+            return bytes(await obstore.get_range_async(self._store, key, start=start, length=length))
+
+    async def put_parsed(self, workspace: str, version_id: str, parsed: ParsedDocument) -> None:
+        key = _key("parsed", workspace, version_id + PARSED_SUFFIX)
+        await self._put(key, await asyncio.to_thread(_pack, parsed))
+
+    async def parsed(self, workspace: str, version_id: str) -> ParsedDocument:
+        """Raises `FileNotFoundError`."""
+        key = _key("parsed", workspace, version_id + PARSED_SUFFIX)
+        with _clear_errors():
+            data = await (await obstore.get_async(self._store, key)).bytes_async()
+        return await asyncio.to_thread(_unpack, bytes(data))
+
+    async def delete_version(self, workspace: str, version_id: str) -> None:
+        """Remove both files of a version. Those that are gone already are no error."""
+        for key in (
+            _key("originals", workspace, version_id),
+            _key("parsed", workspace, version_id + PARSED_SUFFIX),
+        ):
+            with _clear_errors(), contextlib.suppress(FileNotFoundError):
+                await obstore.delete_async(self._store, key)
+
+    async def list(self) -> AsyncIterator[StoredFile]:
+        """Every file, of all workspaces."""
+        kinds: tuple[Kind, ...] = ("originals", "parsed")
+        for kind in kinds:
+            with _clear_errors():
+                async for batch in obstore.list(self._store, kind):
+                    for meta in batch:
+                        match meta["path"].split("/"):
+                            case [_, workspace, name]:
+                                version_id = name.removesuffix(PARSED_SUFFIX)
+                                yield StoredFile(
+                                    meta["path"], kind, workspace, version_id, meta["last_modified"]
+                                )
+                            case _:
+                                continue
+
+    async def remove_partial(self, before: datetime) -> int:
+        """Remove what broken writes left in the folder before that time; how many there were."""
+        if self._root is None:
+            return 0
+        return await asyncio.to_thread(_remove_partial, self._root, before)
+
+    async def check(self) -> None:
+        """Write, read and delete a small file. Raises `StorageError`; for `kb doctor`."""
+        with _clear_errors():
+            await obstore.put_async(self._store, "check", b"footnote")
+            await (await obstore.get_async(self._store, "check")).bytes_async()
+            await obstore.delete_async(self._store, "check")
+
+    async def _put(self, key: str, source: Path | bytes) -> None:
+        with _clear_errors():
+            await obstore.put_async(self._store, key, source, chunk_size=PART_BYTES, max_concurrency=4)
+            await self._sync(key)
+
+    async def _sync(self, key: str) -> None:
+        if self._root is not None:
+            await asyncio.to_thread(_sync, self._root, self._root / key)
+
+
+def _key(kind: Kind, *parts: str) -> str:
+    for part in parts:
+        if not ID.fullmatch(part):
+            raise ValueError(f"not an id: {part!r}")
+    return "/".join((kind, *parts))
+
+
+def _pack(parsed: ParsedDocument) -> bytes:
+    return gzip.compress(parsed.model_dump_json().encode(), compresslevel=6, mtime=0)
+
+
+def _unpack(data: bytes) -> ParsedDocument:
+    return ParsedDocument.model_validate_json(gzip.decompress(data))
+
+
+def _sync(root: Path, path: Path) -> None:
+    """Flush a file, and the names on the way to it, to the disk."""
+    for place in (path, *path.parents):
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if place == root:
+            return
+
+
+def _remove_partial(root: Path, before: datetime) -> int:
+    removed = 0
+    for folder, _, names in os.walk(root):
+        for name in filter(PARTIAL.fullmatch, names):
+            path = Path(folder) / name
+            with contextlib.suppress(FileNotFoundError):
+                if datetime.fromtimestamp(path.stat().st_mtime, UTC) < before:
+                    path.unlink()
+                    removed += 1
+    return removed
