@@ -27,11 +27,17 @@ ErrorKind = Literal[
 
 
 class ModelError(Exception):
-    """A model call that ended without a usable result. `str()` is safe to log: no text, no key."""
+    """A model call that ended without a usable result. `str()` is safe to log: no text, no key.
 
-    def __init__(self, kind: ErrorKind, message: str, *, model: str = "") -> None:
+    `retry_after` is how many seconds the provider asked to wait, where it did.
+    """
+
+    def __init__(
+        self, kind: ErrorKind, message: str, *, model: str = "", retry_after: float | None = None
+    ) -> None:
         self.kind: ErrorKind = kind
         self.model = model
+        self.retry_after = retry_after
         super().__init__(message)
 
 
@@ -49,8 +55,18 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """What a provider counted. Output includes thinking; `searches` is what rerankers are billed by."""
+
     input_tokens: int = 0
     output_tokens: int = 0
+    searches: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.searches + other.searches,
+        )
 
 
 @dataclass(frozen=True, slots=True)
