@@ -1,0 +1,1 @@
+"""Answering without a language model: sentences of the sources, quoted as they stand."""
