@@ -1,0 +1,1 @@
+"""A document's page as people see it, with the cited words marked."""
