@@ -13,6 +13,7 @@ from adapters.conversation import (
     Message,
     Neutral,
     Person,
+    Reply,
     ReplyEvent,
     Turn,
     UploadedFile,
@@ -139,6 +140,10 @@ class Answers(Protocol):
     def answer(self, turn: Turn) -> AsyncIterator[ReplyEvent]:
         """Work a turn. Ends with exactly one `Reply`, whatever happens; never raises but for
         cancellation, which ends the work at once. The same turn id again gives the stored reply."""
+        ...
+
+    async def reply(self, actor: Actor, turn_id: str) -> Reply | None:
+        """The stored reply of a turn, with its citations; None when it is gone or another's."""
         ...
 
     async def explain(self, actor: Actor, turn_id: str) -> Explanation:
