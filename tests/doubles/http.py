@@ -108,8 +108,6 @@ class HttpDouble:
     def __init__(self) -> None:
         self.requests: list[Received] = []
         self.refusals: list[str] = []
-        self.now = 0
-        self.most_at_once = 0
         self._script: list[object] = []
         self._always: Callable[[Received], object] | None = None
         self._news = asyncio.Condition()
@@ -222,8 +220,6 @@ class HttpDouble:
         async with self._news:
             self.requests.append(received)
             self._news.notify_all()
-        self.now += 1
-        self.most_at_once = max(self.most_at_once, self.now)
         try:
             if broken:
                 raise Refused(400, "the body is not JSON")
@@ -232,8 +228,6 @@ class HttpDouble:
             self.refusals.append(refusal.message)
             content = self.error_body(refusal.status, refusal.message, refusal.code)
             return web.json_response(content, status=refusal.status)
-        finally:
-            self.now -= 1
 
 
 def pieces(text: str, size: int = 5) -> list[str]:
