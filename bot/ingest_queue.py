@@ -18,6 +18,7 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from bot import keys
+from retrieval.documents import DocumentMeta
 
 #: How many waiting versions of one lane are looked at for one whose document is not being worked.
 LOOK_AHEAD: Final = 64
@@ -28,14 +29,14 @@ local now_us = time[1] * 1000000 + time[2]
 local now = math.floor(now_us / 1000)
 """
 
-#: KEYS lanes, list of the lane, job. ARGV lane, version, document.
+#: KEYS lanes, list of the lane, job. ARGV lane, version, document, workspace.
 #: A lane that was empty takes its place behind those that wait already.
 _PUT: Final = (
     _NOW
     + """
 redis.call('RPUSH', KEYS[2], ARGV[2])
 redis.call('ZADD', KEYS[1], 'NX', now_us, ARGV[1])
-redis.call('HSET', KEYS[3], 'lane', ARGV[1], 'document', ARGV[3])
+redis.call('HSET', KEYS[3], 'lane', ARGV[1], 'document', ARGV[3], 'workspace', ARGV[4])
 """
 )
 
@@ -56,8 +57,10 @@ for _, lane in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
       if redis.call('LLEN', list) == 0 then redis.call('ZREM', KEYS[1], lane) end
       redis.call('ZADD', KEYS[2], now + ARGV[4], version)
       redis.call('HSET', job, 'token', ARGV[3])
+      local fresh = redis.call('HSETNX', job, 'starts', 0)
       local starts = redis.call('HINCRBY', job, 'starts', 1)
-      return {version, document, starts, redis.call('HGET', job, 'retries') or '0'}
+      local about = redis.call('HMGET', job, 'workspace', 'retries')
+      return {version, document, about[1], starts, about[2] or '0', fresh}
     end
   end
   if redis.call('LLEN', list) == 0 then redis.call('ZREM', KEYS[1], lane) end
@@ -66,13 +69,14 @@ return false
 """
 )
 
-#: KEYS leases, job. ARGV version, token, lease in ms. Answers whether the lease still holds.
+#: KEYS leases, job, version. ARGV version, token, lease in ms.
 _RENEW: Final = (
     _NOW
     + """
-if redis.call('HGET', KEYS[2], 'token') ~= ARGV[2] then return 0 end
+if redis.call('HGET', KEYS[2], 'token') ~= ARGV[2] then return 'lost' end
 redis.call('ZADD', KEYS[1], 'XX', now + ARGV[3], ARGV[1])
-return 1
+if redis.call('HEXISTS', KEYS[3], 'cancel') == 1 then return 'cancelled' end
+return 'held'
 """
 )
 
@@ -133,16 +137,28 @@ class Lease:
 
     version_id: str
     document_id: str
+    workspace: str
     #: Tells this holder from an earlier one.
     token: str
     #: How often work was begun and neither ended nor was given back: more than 1 means a crash.
     starts: int
     #: How often it was put off because something was unavailable.
     retries: int
+    #: Nobody has worked on it before.
+    fresh: bool
+
+
+def lane_of(meta: DocumentMeta) -> str:
+    """Whose turn it is when several wait."""
+    return f"{meta.workspace}/{meta.uploader or ''}"
 
 
 class LeaseLost(Exception):
     """Somebody else may be working the version by now, or it is gone: stop and write nothing."""
+
+
+class Cancelled(Exception):
+    """Somebody cancelled the work on this version."""
 
 
 class IngestQueue:
@@ -157,24 +173,25 @@ class IngestQueue:
         self._recover = redis.register_script(_RECOVER)
 
     @staticmethod
-    def put(pipe: Pipeline, version_id: str, document_id: str, lane: str) -> None:
+    def put(pipe: Pipeline, meta: DocumentMeta) -> None:
         """Add to a transaction: the version waits at the end of its lane."""
-        names = (keys.lanes(), keys.lane(lane), keys.job(version_id))
-        pipe.eval(_PUT, len(names), *names, lane, version_id, document_id)
+        lane = lane_of(meta)
+        names = (keys.lanes(), keys.lane(lane), keys.job(meta.version_id))
+        pipe.eval(_PUT, len(names), *names, lane, meta.version_id, meta.document_id, meta.workspace)
 
     @staticmethod
-    def drop_waiting(pipe: Pipeline, version_id: str, lane: str) -> None:
+    def drop_waiting(pipe: Pipeline, meta: DocumentMeta) -> None:
         """Add to a transaction: a version that nobody holds does not wait any more."""
-        pipe.lrem(keys.lane(lane), 0, version_id)
-        pipe.zrem(keys.delayed(), version_id)
-        pipe.delete(keys.job(version_id))
+        pipe.lrem(keys.lane(lane_of(meta)), 0, meta.version_id)
+        pipe.zrem(keys.delayed(), meta.version_id)
+        pipe.delete(keys.job(meta.version_id))
 
     @staticmethod
-    def drop_held(pipe: Pipeline, version_id: str, document_id: str) -> None:
+    def drop_held(pipe: Pipeline, lease: Lease) -> None:
         """Add to a transaction: the work on a version has ended."""
-        pipe.delete(keys.job(version_id))
-        pipe.zrem(keys.leases(), version_id)
-        pipe.hdel(keys.busy(), document_id)
+        pipe.delete(keys.job(lease.version_id))
+        pipe.zrem(keys.leases(), lease.version_id)
+        pipe.hdel(keys.busy(), lease.document_id)
 
     async def take(self) -> Lease | None:
         """The next version that may be worked. The start is counted before any work is done."""
@@ -188,20 +205,27 @@ class IngestQueue:
         )
         if not found:
             return None
-        version, document, starts, retries = found
-        return Lease(version.decode(), document.decode(), token, int(starts), int(retries))
+        version, document, workspace, starts, retries, fresh = found
+        return Lease(
+            version.decode(),
+            document.decode(),
+            workspace.decode(),
+            token,
+            int(starts),
+            int(retries),
+            bool(int(fresh)),
+        )
 
     async def renew(self, lease: Lease) -> None:
-        """Raises `LeaseLost`."""
-        held = await cast(
-            "Awaitable[int]",
+        """Raises `LeaseLost`, or `Cancelled` (the lease is renewed then, for cleaning up)."""
+        answer = await cast(
+            "Awaitable[bytes]",
             self._renew(
-                keys=[keys.leases(), keys.job(lease.version_id)],
+                keys=[keys.leases(), keys.job(lease.version_id), keys.version(lease.version_id)],
                 args=[lease.version_id, lease.token, self.lease_ms],
             ),
         )
-        if not held:
-            raise LeaseLost(lease.version_id)
+        raise_if_over(answer, lease)
 
     async def give_back(self, lease: Lease, *, delay_ms: int = 0, retried: bool = False) -> None:
         """Let it wait again: next in its lane, or after `delay_ms`. Not counted as a crash."""
@@ -229,3 +253,14 @@ class IngestQueue:
     async def waiting(self) -> bool:
         """Whether some lane has a version in it."""
         return bool(await self._redis.exists(keys.lanes()))
+
+
+def raise_if_over(answer: bytes, lease: Lease) -> None:
+    """Turn a script's answer into `LeaseLost` or `Cancelled`."""
+    match answer:
+        case b"lost":
+            raise LeaseLost(lease.version_id)
+        case b"cancelled":
+            raise Cancelled(lease.version_id)
+        case _:
+            return

@@ -96,6 +96,11 @@ def deletions() -> str:
     return f"{PREFIX}deletions"
 
 
+def relabellings() -> str:
+    """Hash document id -> workspace: labels that the index must still be told."""
+    return f"{PREFIX}relabellings"
+
+
 def progress(version_id: str) -> str:
     """Channel: something about the version changed."""
     return f"{PREFIX}progress:{version_id}"

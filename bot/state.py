@@ -43,7 +43,7 @@ class StateUnavailable(Exception):
 class State:
     """An open state store. Responses are bytes."""
 
-    redis: Redis
+    redis: Redis = field(repr=False)
     #: For libraries that make their own connections. Holds the password.
     url: str = field(repr=False)
     #: What a person may read: the address without a password.

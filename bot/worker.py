@@ -1,0 +1,176 @@
+"""Works the ingest queue: inside the owner of a data folder, or as `kb worker` beside a server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from typing import Final, cast
+
+import structlog
+from redis.exceptions import RedisError
+
+from bot import keys
+from bot.ingest_queue import Cancelled, IngestQueue, Lease, LeaseLost
+from bot.ingestion import Ingestion, Ingests
+from bot.library import Library
+from bot.tickets import Tickets
+from retrieval.index.protocol import IndexUnavailable
+
+log = structlog.get_logger()
+
+#: Seconds between looks for leases that ran out and delays that are over.
+TICK: Final = 1.0
+#: Seconds between tries to finish deletions and changes of labels that were interrupted.
+PENDING_INTERVAL: Final = 60.0
+#: Milliseconds until a version is tried again that could not even be put off or cleaned up.
+TROUBLE_DELAY_MS: Final = 5000
+
+
+class Worker:
+    """Any number of these may work on one queue, each with its own `tickets`."""
+
+    def __init__(
+        self,
+        library: Library,
+        queue: IngestQueue,
+        ingestor: Ingests,
+        tickets: Tickets,
+        *,
+        tick: float = TICK,
+    ) -> None:
+        self._library = library
+        self._queue = queue
+        self._ingestion = Ingestion(library, queue, ingestor)
+        self._tickets = tickets
+        self._tick = tick
+        self._stopping = asyncio.Event()
+        #: What is being worked here: to wake its heartbeat, and to wait for it.
+        self._jobs: dict[str, tuple[asyncio.Event, asyncio.Task[None]]] = {}
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Works while the context is open. What is unfinished then is given back at once."""
+        tasks = [
+            asyncio.create_task(self._tickets.serve(self._drain, self._stopping), name="ingest-tickets"),
+            asyncio.create_task(self._tend(), name="ingest-tend"),
+            asyncio.create_task(self._finish_pending(), name="ingest-pending"),
+            asyncio.create_task(self._hear_cancellations(), name="ingest-cancellations"),
+        ]
+        try:
+            yield
+        finally:
+            self._stopping.set()
+            jobs = [job for _, job in self._jobs.values()]
+            for task in (*jobs, *tasks[1:]):
+                task.cancel()
+            await asyncio.wait([*tasks, *jobs])
+
+    async def _drain(self) -> None:
+        """Work versions until none is left: so one ticket is enough for any number of them."""
+        while not self._stopping.is_set():
+            try:
+                lease = await self._queue.take()
+            except RedisError as error:
+                log.warning("ingest_take_failed", error=type(error).__name__)
+                return  # `_tend` sends a ticket when the store is back
+            if lease is None:
+                return
+            if earlier := self._jobs.get(lease.version_id):
+                # Our own lease ran out, for instance while the machine slept.
+                earlier[1].cancel()
+                await asyncio.wait([earlier[1]])
+            poke = asyncio.Event()
+            job = asyncio.create_task(self._job(lease, poke), name=f"ingest-{lease.version_id}")
+            self._jobs[lease.version_id] = (poke, job)
+            await asyncio.wait([job])
+            if self._jobs.get(lease.version_id) == (poke, job):
+                del self._jobs[lease.version_id]
+
+    async def _job(self, lease: Lease, poke: asyncio.Event) -> None:
+        """Work one version with a heartbeat beside it. Raises nothing but its own cancellation."""
+        try:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    beat = group.create_task(self._heartbeat(lease, poke))
+                    await self._ingestion.run(lease)
+                    beat.cancel()
+            except ExceptionGroup as errors:
+                raise errors.exceptions[0] from None
+        except asyncio.CancelledError:
+            await self._give_back(lease)
+            raise
+        except Cancelled:
+            await self._clean_up(lease)
+        except LeaseLost:
+            log.warning("ingest_lease_lost", version_id=lease.version_id)
+            with contextlib.suppress(RedisError, IndexUnavailable):  # `reconcile` does it then
+                await self._ingestion.lost(lease)
+        except Exception as error:
+            await self._trouble(lease, error)
+
+    async def _heartbeat(self, lease: Lease, poke: asyncio.Event) -> None:
+        """Renew the lease. Raises `LeaseLost` or `Cancelled`, which stops the work."""
+        held_until = time.monotonic() + self._queue.lease_ms / 1000
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(poke.wait(), self._queue.lease_ms / 3000)
+            poke.clear()
+            asked = time.monotonic()
+            try:
+                await self._queue.renew(lease)
+                held_until = asked + self._queue.lease_ms / 1000
+            except RedisError as error:
+                if time.monotonic() > held_until:
+                    raise LeaseLost(lease.version_id) from error
+
+    async def _clean_up(self, lease: Lease) -> None:
+        try:
+            await self._ingestion.cancelled(lease)
+        except LeaseLost:
+            pass
+        except Exception as error:
+            await self._trouble(lease, error)
+
+    async def _trouble(self, lease: Lease, error: Exception) -> None:
+        log.error("ingest_interrupted", version_id=lease.version_id, exc_info=error)
+        await self._give_back(lease, delay_ms=TROUBLE_DELAY_MS)
+
+    async def _give_back(self, lease: Lease, *, delay_ms: int = 0) -> None:
+        with contextlib.suppress(RedisError):  # then the lease runs out
+            await self._queue.give_back(lease, delay_ms=delay_ms)
+
+    async def _tend(self) -> None:
+        """Queue again what was left behind, and see that waiting versions get a ticket."""
+        while True:
+            try:
+                await self._queue.recover()
+                if len(self._jobs) < self._tickets.concurrency and await self._queue.waiting():
+                    await self._tickets.send()
+            except RedisError as error:
+                log.warning("ingest_tend_failed", error=type(error).__name__)
+            await asyncio.sleep(self._tick)
+
+    async def _finish_pending(self) -> None:
+        while True:
+            await asyncio.sleep(PENDING_INTERVAL)
+            try:
+                await self._library.finish_pending()
+            except Exception as error:
+                log.warning("pending_work_failed", error=type(error).__name__)
+
+    async def _hear_cancellations(self) -> None:
+        """Wake the heartbeat of a version that shall stop. What is missed here, it sees by itself."""
+        while True:
+            try:
+                async with contextlib.aclosing(self._library.redis.pubsub()) as channel:
+                    await channel.subscribe(keys.cancellations())
+                    async for message in channel.listen():
+                        if message["type"] == "message" and (
+                            job := self._jobs.get(cast("bytes", message["data"]).decode())
+                        ):
+                            job[0].set()
+            except RedisError as error:
+                log.warning("ingest_cancellations_interrupted", error=type(error).__name__)
+                await asyncio.sleep(self._tick)
