@@ -73,11 +73,14 @@ async def security_headers(request: web.Request, handler: Handler) -> web.Stream
     return response
 
 
-@web.middleware
-async def same_page_only(request: web.Request, handler: Handler) -> web.StreamResponse:
+def same_page_only(handler: Handler) -> Handler:
     """For the chat page's own routes."""
-    if not _host_allowed(request):
-        raise web.HTTPMisdirectedRequest(text="This page is only served on this machine, as localhost.")
-    if request.method not in ("GET", "HEAD") and not _from_this_page(request):
-        raise web.HTTPForbidden(text="Requests from other sites are refused.")
-    return await handler(request)
+
+    async def guarded(request: web.Request) -> web.StreamResponse:
+        if not _host_allowed(request):
+            raise web.HTTPMisdirectedRequest(text="This page is only served on this machine, as localhost.")
+        if request.method not in ("GET", "HEAD") and not _from_this_page(request):
+            raise web.HTTPForbidden(text="Requests from other sites are refused.")
+        return await handler(request)
+
+    return guarded
