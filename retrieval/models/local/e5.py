@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,26 +16,29 @@ import numpy as np
 
 from retrieval.index.protocol import Fingerprint
 from retrieval.models.local.encoder import Encoder, Role
+from retrieval.models.local.gate import Gate
 from retrieval.models.local.store import GRAPH_REVISION
 from retrieval.models.local.weights import NAME, locate
 from retrieval.models.protocol import ModelError, Vectors
 
 DIMENSION: Final = 384
-#: Passages that one call hands to the worker thread at a time; between calls the slices take turns.
+_PRECISION: Final = "int8"
+#: Texts that a call hands to its thread at a time; calls take turns between slices, and a cancelled call
+#: leaves at most this many to be finished.
 _SLICE = 4
 _REMEMBERED_QUERIES = 256
-_PRECISION: Final = "int8"
 
 
 class E5Embedder:
-    """An `Embedder`. Loads on first use or in `start()`.
+    """An `Embedder`. Loads on first use or in `start()`; may be used from several event loops.
 
-    Queries and passages have a thread each. While a query waits or runs, the passage thread starts nothing
-    new, so a query shares the processor with one run of at most 512 tokens and waits for none.
+    Queries and passages have a thread each, and the passage thread takes no new step of at most 512 tokens
+    while a query waits or runs: a query shares the processor with one such step and waits for none.
+    After a fork the child's embedder loads a model of its own on first use.
     """
 
     def __init__(self, cache_dir: Path, threads: int = 2) -> None:
-        """`cache_dir` holds the prepared model (about 23 MB) between runs. `threads` for each run of the
+        """`cache_dir` keeps the prepared model (about 23 MB) between runs. `threads` for one run of the
         model, at most the number of processors. Raises `ModelError` ("misconfigured") where the model is
         not installed."""
         _, version = locate()
@@ -45,15 +49,16 @@ class E5Embedder:
         self._threads = max(1, min(threads, os.cpu_count() or 1))
         self._closed = False
         self._reset()
+        _embedders.add(self)
 
     def _reset(self) -> None:
         self._encoder: Encoder | None = None
         self._loading = threading.Lock()
-        self._lanes = {
-            role: ThreadPoolExecutor(1, thread_name_prefix=f"e5-{role}") for role in ("query", "passage")
+        self._gate = Gate()
+        self._lanes: dict[Role, ThreadPoolExecutor] = {
+            "query": ThreadPoolExecutor(1, thread_name_prefix="e5-query"),
+            "passage": ThreadPoolExecutor(1, thread_name_prefix="e5-passage"),
         }
-        self._queries = 0
-        self._no_queries = threading.Condition()
         self._remembered: OrderedDict[str, Vectors] = OrderedDict()
 
     @property
@@ -65,61 +70,80 @@ class E5Embedder:
         return self._fingerprint
 
     async def start(self) -> None:
-        """Loads the model now, so that the first question needn't wait for it."""
-        await asyncio.get_running_loop().run_in_executor(self._lanes["query"], self._load)
+        """Loads the model now, so that the first question needn't wait for it. Raises `ModelError`."""
+        await self._submit("query", [])
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        with self._no_queries:
-            self._queries += 1
-        try:
-            return await self._embed(texts, "query")
-        finally:
-            with self._no_queries:
-                self._queries -= 1
-                self._no_queries.notify_all()
+        with self._gate.query():
+            return await self._embed("query", texts)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        slices = [texts[start : start + _SLICE] for start in range(0, len(texts), _SLICE)]
-        parts = [await self._embed(part, "passage") for part in slices]
-        return np.concatenate([np.zeros((0, DIMENSION), np.float32), *parts])
+        return await self._embed("passage", texts)
 
-    async def _embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._lanes[role], self._encode, list(texts), role)
+    async def aclose(self) -> None:
+        """Waits for what runs now; calls that are not through raise `ModelError` ("unavailable")."""
+        self._closed = True
+        for lane in self._lanes.values():
+            await asyncio.to_thread(lane.shutdown)
+        self._encoder = None
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    async def _embed(self, role: Role, texts: Sequence[str]) -> Vectors:
+        vectors = np.empty((len(texts), DIMENSION), np.float32)
+        for start in range(0, len(texts), _SLICE):
+            part = texts[start : start + _SLICE]
+            vectors[start : start + len(part)] = await self._submit(role, part)
+        return vectors
+
+    async def _submit(self, role: Role, texts: Sequence[str]) -> Vectors:
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._lanes[role], self._work, role, texts)
+
+    def _work(self, role: Role, texts: Sequence[str]) -> Vectors:
+        """In the role's thread."""
         encoder = self._load()
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         for row, text in enumerate(texts):
-            if role == "passage":
-                vectors[row] = encoder.encode(text, role, self._let_queries_pass)
-            else:
+            if role == "query":
                 vectors[row] = self._query(encoder, text)
+            else:
+                vectors[row] = encoder.encode(text, role, self._gate.wait)
         return vectors
 
     def _query(self, encoder: Encoder, text: str) -> Vectors:
         vector = self._remembered.get(text)
         if vector is None:
-            vector = self._remembered[text] = encoder.encode(text, "query", lambda: None)
+            vector = self._remembered[text] = encoder.encode(text, "query")
             if len(self._remembered) > _REMEMBERED_QUERIES:
                 self._remembered.popitem(last=False)
         self._remembered.move_to_end(text)
         return vector
 
-    def _let_queries_pass(self) -> None:
-        with self._no_queries:
-            self._no_queries.wait_for(lambda: self._queries == 0)
-
     def _load(self) -> Encoder:
         with self._loading:
-            if self._closed:
-                raise ModelError("unavailable", "The embedding model is closed.", model=self.name)
+            self._check_open()
             if self._encoder is None:
                 self._encoder = Encoder(self._cache_dir, _PRECISION, self._threads)
             return self._encoder
 
-    async def aclose(self) -> None:
-        self._closed = True
-        for lane in self._lanes.values():
-            lane.shutdown(wait=False, cancel_futures=True)
-        self._encoder = None
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ModelError("unavailable", "The embedding model is closed.", model=self.name)
+
+    def abandon(self) -> None:
+        """In a forked child: the session's and the lanes' threads stayed behind in the parent, so they are
+        replaced. The old session is never destroyed, because that would wait for its threads."""
+        _abandoned.append(self._encoder)
+        self._reset()
+
+
+_embedders: weakref.WeakSet[E5Embedder] = weakref.WeakSet()
+_abandoned: list[Encoder | None] = []
+
+
+def _after_fork() -> None:
+    for embedder in list(_embedders):
+        embedder.abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -39,11 +39,11 @@ class Encoder:
         }
         self._session = _session(graph_file(cache, path, version, precision), threads)
 
-    def encode(self, text: str, role: Role, between_windows: Callable[[], None]) -> Vectors:
-        """The text's unit vector, shape (hidden,). Calls `between_windows` before each run of the model."""
+    def encode(self, text: str, role: Role, before_step: Callable[[], None] = lambda: None) -> Vectors:
+        """The text's unit vector, shape (hidden,). Calls `before_step` before each run of the model."""
         sums = np.zeros(self._weights.hidden, np.float32)
         for window in self._windows(text, role):
-            between_windows()
+            before_step()
             sums += self._run(window) * np.float32(len(window))
         return sums / max(float(np.linalg.norm(sums)), 1e-12)
 

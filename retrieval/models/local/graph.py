@@ -136,9 +136,7 @@ class _Builder:
         self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
-    def _op(
-        self, kind: str, inputs: list[str], output: str, domain: str = "", **attributes: int | float
-    ) -> str:
+    def _op(self, kind: str, inputs: list[str], output: str, domain: str = "", **attributes: Any) -> str:
         self._nodes.append(helper.make_node(kind, inputs, [output], domain=domain, **attributes))
         return output
 

@@ -20,7 +20,7 @@ _BUILD_TIMEOUT = 120.0
 
 
 def graph_file(cache: Path, weights: Path, version: str, precision: str) -> Path:
-    """A sound graph for these weights in the folder `cache`, built if need be. Blocks for some seconds then.
+    """A sound graph for these weights in the folder `cache`. Blocks for seconds if it must be built.
 
     Safe when several processes ask at once: each builds the same bytes and renames them into place.
     Raises `ModelError` ("misconfigured") if the folder can't be written or the build fails.

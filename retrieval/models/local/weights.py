@@ -72,7 +72,7 @@ class Weights:
             with path.open("rb") as file:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             self._read()
-        except (OSError, ValueError, struct.error, UnicodeDecodeError) as error:
+        except (OSError, ValueError, KeyError, struct.error) as error:
             raise ModelError(
                 "misconfigured",
                 f"The weights of the local embedding model can't be read ({type(error).__name__}). "
@@ -166,7 +166,7 @@ class _Reader:
 def _split(blocks: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     scales = np.ascontiguousarray(blocks[..., :2]).view("<f2")[..., 0].astype(np.float32)
     packed = blocks[..., 2:]
-    return np.concatenate([packed & 15, packed >> 4], axis=-1), scales
+    return np.concatenate([packed & np.uint8(15), packed >> np.uint8(4)], axis=-1), scales
 
 
 def _dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
