@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import httpx2
 import openai
 
 from retrieval.models import errors
@@ -34,15 +33,15 @@ def is_official(connection: OpenAIConnection) -> bool:
 
 
 def explain(spec: Spec, error: Exception) -> Failure | None:
-    """What an exception of the SDK, or of httpx2 under it, means."""
+    """What an exception of the SDK means."""
     match error:
         case openai.APIStatusError():
             return _from_status(spec, error)
-        case TimeoutError() | openai.APITimeoutError() | httpx2.TimeoutException():
+        case TimeoutError() | openai.APITimeoutError():
             return errors.timed_out(spec)
-        case openai.APIConnectionError() | httpx2.TransportError():
+        case openai.APIConnectionError():
             return errors.unreachable(spec)
-        case BadAnswer() | openai.APIError() | httpx2.HTTPError():
+        case BadAnswer() | openai.APIError():
             return errors.bad_answer(spec)
         case _:
             return None
