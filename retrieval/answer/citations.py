@@ -54,6 +54,8 @@ class CitationParser:
         #: Raw text: the last characters, and the line so far while it may open a block.
         self._before = ""
         self._line: str | None = ""
+        #: Literal "[" on this line that are still open.
+        self._link_texts = 0
         #: The text so far ends with an array index.
         self._array = False
         #: Backticks that opened what may be a code span; 0 outside.
@@ -184,13 +186,15 @@ class CitationParser:
                 return False
         if char == "\\":
             return self._backslash()
+        self._link_texts += char == "["
         return self._pass(self._at + 1)
 
     def _closing_bracket(self, final: bool) -> bool:
         """One that closes no label. A link target after it is passed as it stands."""
-        end = target_end(self._buffer, self._at + 1, final=final)
+        end = target_end(self._buffer, self._at + 1, final=final) if self._link_texts else -1
         if end is None:
             return False
+        self._link_texts = max(0, self._link_texts - 1)
         if end > 0:
             return self._pass(end)
         self._take(self._at + 1)
@@ -207,6 +211,7 @@ class CitationParser:
     def _group(self, content: str, labels: list[str], opener: str, end: int, final: bool) -> bool:
         if end == len(self._buffer) and not final:
             return False
+        definition = self._buffer.startswith(":", end) and self._opens_block()
         array = False
         if opener == "[":
             linked = target_end(self._buffer, end, final=final)
@@ -219,7 +224,6 @@ class CitationParser:
                 if target not in {"", content, *labels} and not target.startswith("#"):
                     return self._pass(linked)
                 end = linked
-        definition = self._buffer.startswith(":", end) and self._opens_block()
         if array or definition or self._copied.holds(content, labels, self._before):
             raw = self._take(end)
             if "\\" not in opener and self._grammar.is_label(content):
@@ -265,7 +269,7 @@ class CitationParser:
         self._before = (self._before + raw[-WINDOW:])[-WINDOW:]
         newline = raw.rfind("\n")
         if newline >= 0:
-            self._line = raw[newline + 1 :]
+            self._line, self._link_texts = raw[newline + 1 :], 0
         elif self._line is not None:
             self._line += raw
         if self._line is not None and (len(self._line) > WINDOW or not _MAYBE_BLOCK.match(self._line)):

@@ -146,15 +146,16 @@ def test_long_and_hostile_texts_take_linear_time(style: LabelStyle) -> None:
 
 
 def prose(markdown: str) -> str:
-    """Text outside of code and links, escapes kept, as a renderer of Markdown sees it."""
-    markdown = re.sub(r"\\[\\\[\]`]", "", markdown)
-    tokens = MarkdownIt("commonmark").parse(markdown)
-    inline = [child for token in tokens for child in token.children or ()]
+    """Text outside of code and links, without escaped brackets, as a renderer of Markdown sees it.
+
+    Line by line: in chats no code span goes over the end of a line.
+    """
+    renderer = MarkdownIt("commonmark")
+    blocks = renderer.parse(re.sub(r"\\[\\\[\]`]", "", markdown))
+    lines = [line for block in blocks if block.type == "inline" for line in block.content.split("\n")]
     depth, texts = 0, list[str]()
-    for token in inline:
-        depth += token.nesting if token.type.startswith("link") else 0
-        if depth == 0 and token.type == "text":
-            texts.append(token.content)
-        elif token.type in {"softbreak", "hardbreak", "code_inline"}:
-            texts.append("\n")
+    for line in lines:
+        for token in renderer.parseInline(line)[0].children or ():
+            depth += token.nesting if token.type.startswith("link") else 0
+            texts.append(token.content if depth == 0 and token.type == "text" else "\n")
     return "\n".join(texts)
