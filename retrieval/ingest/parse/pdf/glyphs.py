@@ -1,0 +1,122 @@
+"""Characters of a PDF page as PDFium tells them: words with their boxes, and how they look."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pypdfium2.raw as pdfium_c
+
+#: PDFium puts one of these where a word was broken at the end of a line.
+_LINE_HYPHENS = "\x02\ufffe"
+_TOKEN = re.compile(rf"[^\s{_LINE_HYPHENS}]+|[\r\n{_LINE_HYPHENS}]")
+#: Marks without a shape of their own, and characters that PDFium could not map.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd\xad\u200b\ufeff]")
+#: Ligatures, Arabic presentation forms (not the phrases from U+FDFA on), radicals that look like words.
+_LOOKALIKES = re.compile(r"[\ufb00-\ufdf9\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+#: Bullets of symbol fonts without a Unicode mapping, by their private-use code.
+_SYMBOLS = {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓", 0xF0E0: "→", 0xF02D: "-"}
+#: An alef before a lam; when one glyph draws both, PDFium has turned the ligature's parts round.
+_TURNED_LIGATURE = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
+_BOLD_NAME = re.compile(rb"bold|black|heavy|demi|cmbx|-bd\b|medi\b", re.I)
+_BOLD_WEIGHT = 600
+_MONO_NAME = re.compile(rb"mono|courier|consol|menlo|cmtt|typewriter|-tt\b", re.I)
+
+
+class Token(NamedTuple):
+    """A word, a line end (`text` is empty) or a line end inside a word (`hyphen`)."""
+
+    text: str
+    first: int
+    last: int
+    hyphen: bool = False
+
+
+class Box(NamedTuple):
+    """In points from the page's upper left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class Look(NamedTuple):
+    """Size in points on the page; `rotated` when the text does not run level."""
+
+    size: float
+    bold: bool
+    mono: bool
+    rotated: bool
+
+
+class Glyphs:
+    """The character interface of one PDFium text page; valid as long as the page is open."""
+
+    def __init__(self, text_page: pdfium_c.FPDF_TEXTPAGE, page_height: float) -> None:
+        self._handle = text_page
+        self._page_height = page_height
+        self._box = pdfium_c.FS_RECTF()
+        self._matrix = pdfium_c.FS_MATRIX()
+        self._flags = ctypes.c_int()
+        self._name = ctypes.create_string_buffer(128)
+
+    def tokens(self) -> Iterator[Token]:
+        """Words and line ends in PDFium's order."""
+        handle, get = self._handle, pdfium_c.FPDFText_GetUnicode
+        text = "".join([chr(get(handle, i)) for i in range(pdfium_c.FPDFText_CountChars(handle))])
+        for match in _TOKEN.finditer(text):
+            token = match.group()
+            if token in "\r\n":
+                yield Token("", match.start(), match.start())
+            elif token in _LINE_HYPHENS:
+                yield Token("", match.start(), match.start(), hyphen=True)
+            elif word := _readable(self._turn_back(token, match.start())):
+                yield Token(word, match.start(), match.end() - 1)
+
+    def box(self, first: int, last: int) -> Box:
+        """The space taken by the characters from `first` to `last` of one line."""
+        box = self._box
+        pdfium_c.FPDFText_GetLooseCharBox(self._handle, first, box)
+        left, right, top, bottom = box.left, box.right, box.top, box.bottom
+        if last != first:
+            pdfium_c.FPDFText_GetLooseCharBox(self._handle, last, box)
+            left, right = min(left, box.left), max(right, box.right)
+        return Box(left, self._page_height - top, right, self._page_height - bottom)
+
+    def look(self, index: int) -> Look:
+        size, rotated = pdfium_c.FPDFText_GetFontSize(self._handle, index), False
+        m = self._matrix
+        if pdfium_c.FPDFText_GetMatrix(self._handle, index, m):
+            size *= math.hypot(m.c, m.d)
+            rotated = abs(m.b) > abs(m.a)
+        bold, mono = pdfium_c.FPDFText_GetFontWeight(self._handle, index) >= _BOLD_WEIGHT, False
+        if pdfium_c.FPDFText_GetFontInfo(self._handle, index, self._name, 128, self._flags):
+            bold = bold or _BOLD_NAME.search(self._name.value) is not None
+            mono = _MONO_NAME.search(self._name.value) is not None
+        return Look(round(size * 2) / 2, bold, mono, rotated)
+
+    def _turn_back(self, word: str, first: int) -> str:
+        """Puts the lam of a lam-alef ligature back before its alef."""
+        if word.isascii():
+            return word
+        for match in _TURNED_LIGATURE.finditer(word):
+            at = match.start()
+            if self.box(first + at, first + at) == self.box(first + at + 1, first + at + 1):
+                word = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        return word
+
+
+def _readable(word: str) -> str:
+    """Joins surrogate halves, undoes ligatures and presentation forms, drops what has no shape."""
+    if word.isascii() and word.isprintable():
+        return word
+    if _SURROGATES.search(word):
+        word = word.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+    word = _UNSEEN.sub("", word).translate(_SYMBOLS)
+    return _LOOKALIKES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), word)

@@ -1,0 +1,116 @@
+"""JSON made readable: keys as headings and lines, lists of like records as tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from retrieval.documents import ParsedDocument
+from retrieval.ingest.limits import ParseLimits
+from retrieval.ingest.parse import markdown
+from retrieval.ingest.parse.sections import SectionBuilder
+from retrieval.ingest.parse.text.plain import cleaned
+from retrieval.ingest.protocol import Unreadable
+
+#: Levels of keys that become headings, when what is below them is long enough to part.
+_MAX_HEADINGS = 4
+_MIN_SPLIT = 1200
+_MAX_COLUMNS = 20
+_MAX_INDENT = 20
+
+
+class JsonParser:
+    """JSON, and JSON Lines. What is no JSON is kept as it stands."""
+
+    name = "json"
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits = limits
+
+    def parse(self, name: str, data: bytes) -> ParsedDocument:  # noqa: ARG002
+        text = cleaned(data)
+        builder = SectionBuilder(self._limits)
+        try:
+            value, is_json = _load(text)
+        except RecursionError as error:
+            raise Unreadable("too_large", "nested too deep") from error
+        if is_json:
+            _write(value, builder, 1)
+        else:
+            builder.text(markdown.fenced(text, "json"))
+        return ParsedDocument(sections=builder.build(), parser=f"{self.name}/1")
+
+
+def _load(text: str) -> tuple[Any, bool]:
+    try:
+        return json.loads(text), True
+    except ValueError:
+        pass
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()], True
+    except ValueError:
+        return None, False
+
+
+def _write(value: Any, builder: SectionBuilder, level: int) -> None:
+    """Long objects part into headings by key, the rest is written as lines and tables."""
+    if isinstance(value, dict) and level <= _MAX_HEADINGS and len(lines := _lines(value)) and _long(lines):
+        plain = {key: item for key, item in value.items() if not isinstance(item, dict | list) or not item}
+        builder.text("\n".join(_lines(plain)))
+        for key, item in cast("dict[str, Any]", value).items():
+            if isinstance(item, dict | list) and item:
+                builder.heading(level, str(key))
+                _write(item, builder, level + 1)
+    elif (table := _table(value)) is not None:
+        builder.text(table)
+    elif isinstance(value, list) and level <= _MAX_HEADINGS and any(_table(item) for item in value):
+        for item in cast("list[Any]", value):
+            _write(item, builder, level)
+    else:
+        builder.text("\n".join(_lines(value)))
+
+
+def _long(lines: list[str]) -> bool:
+    return sum(map(len, lines)) >= _MIN_SPLIT
+
+
+def _table(value: Any) -> str | None:
+    """A table of records with the same few keys and plain values; None for what is no such list."""
+    if not isinstance(value, list) or len(value) < 2 or not all(isinstance(item, dict) and item for item in value):
+        return None
+    records = cast("list[dict[str, Any]]", value)
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    filled = sum(len(record) for record in records)
+    if len(columns) > _MAX_COLUMNS or filled < 0.6 * len(columns) * len(records):
+        return None
+    if any(isinstance(item, dict | list) and item for record in records for item in record.values()):
+        return None
+    return markdown.table([columns, *([_scalar(record.get(key, "")) for key in columns] for record in records)])
+
+
+def _lines(value: Any) -> list[str]:
+    """One line a value, indented as YAML is; iterative."""
+    lines: list[str] = []
+    pending: list[tuple[int, str, Any]] = [(0, "", value)]
+    while pending:
+        depth, lead, item = pending.pop()
+        indent = "  " * min(depth, _MAX_INDENT)
+        below: list[tuple[int, str, Any]] = []
+        if isinstance(item, dict) and item:
+            if lead:
+                lines.append(f"{indent}{lead}")
+            below = [(depth + bool(lead), f"- {key}:", sub) for key, sub in cast("dict[str, Any]", item).items()]
+        elif isinstance(item, list) and item:
+            if lead:
+                lines.append(f"{indent}{lead}")
+            below = [(depth + bool(lead), "-", sub) for sub in cast("list[Any]", item)]
+        else:
+            lines.append(f"{indent}{lead} {_scalar(item)}".rstrip())
+        pending.extend(reversed(below))
+    return lines
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return " ".join(value.split())
+    return "" if value is None or value in ([], {}) else json.dumps(value, ensure_ascii=False)
