@@ -12,13 +12,13 @@ Span = tuple[int, int]
 MAX_CHARS = 500
 #: Thai, Lao, Khmer and Burmese put a space, not a stop, between sentences and clauses alike:
 #: pieces are joined until they have about a sentence's length.
-SPACED_SCRIPT_CHARS = 80
+SPACED_SCRIPT_CHARS = 120
 
 #: Full-width stops end a sentence wherever they stand; the others only before white space.
 _STOP = re.compile(
     r"(?:[。！？｡]|[.!?…؟۔।॥።⁇⁈⁉]+)"
     r"[!?！？。…]*"
-    r"[\"'”’»）)\]}」』】*_`]*"
+    r"[\"'”“’»）)\]}」』】*_`]*"
     r"(?:\[\d{1,3}\])*"
 )
 _WIDE_STOPS = frozenset("。！？｡")
@@ -26,9 +26,13 @@ _SPACED_SCRIPTS = re.compile(r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF]")
 _CLAUSE = re.compile(r"[;；:：،؛，、](?:\s|\b)|,\s|\s[–—-]\s")
 _SPACE = re.compile(r"\s")
 _PARAGRAPH = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
-_LAST_WORD = re.compile(r"[^\s(\[\"'“„«]+\Z")
+#: What ends the search for the word before a full stop, and how far it goes: no abbreviation is longer.
+_WORD_BOUNDS = frozenset(" \t\n\r\xa0([\"'“„«")
+_LONGEST_ABBREVIATION = 16
 
-_WORDS = {kind: frozenset(" ".join(lists.values()).split()) for kind, lists in load("abbreviations").items()}
+_WORDS = {
+    kind: frozenset(" ".join(lists.values()).split()) for kind, lists in load("abbreviations").items()
+}
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
@@ -68,11 +72,9 @@ def _ends(text: str, begin: int, stop: re.Match[str], end: int) -> bool:
         return following is None or not following.islower()
     if following.islower():
         return False
-    # 64 characters hold any abbreviation, and keep this from growing with the text before.
-    before = _LAST_WORD.search(text, max(begin, at - 64), at)
-    if before is None:
+    word = _word_before(text, begin, at)
+    if not word:
         return at > begin
-    word = before.group().lower()
     if len(word) == 1 and word.isalpha() and not _wide(word):
         return False
     if word in _WORDS["always"]:
@@ -84,8 +86,16 @@ def _ends(text: str, begin: int, stop: re.Match[str], end: int) -> bool:
     if "." in word and all(len(part) <= 2 for part in word.split(".")) and not word[0].isdigit():
         return False
     if word.isdigit():
-        return len(word) > 2 or not _ordinal(text, begin, before.start())
+        return len(word) > 2 or not _ordinal(text, begin, at - len(word))
     return True
+
+
+def _word_before(text: str, begin: int, at: int) -> str:
+    """The word that ends at `at`, lower case; its end if it is long."""
+    start = at
+    while start > max(begin, at - _LONGEST_ABBREVIATION) and text[start - 1] not in _WORD_BOUNDS:
+        start -= 1
+    return text[start:at].lower()
 
 
 def _ordinal(text: str, begin: int, at: int) -> bool:

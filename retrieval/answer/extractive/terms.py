@@ -22,6 +22,9 @@ _PAIR = 2
 #: Words are compared by this many first letters: no stemmer knows the language of a question of
 #: three words, and endings carry little of what is asked.
 STEM = 6
+#: Korean puts particles after the noun, without a space: its first two syllables are the word.
+HANGUL_STEM = 2
+_HANGUL = re.compile("[\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +56,20 @@ def terms_of(text: str) -> list[Term]:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """A word without case, accents and ending: "Änderungen" and "ändern" both begin "andern"."""
-    plain = unicodedata.normalize("NFKD", word.casefold())
-    plain = "".join(char for char in plain if not "\u0300" <= char <= "\u036f")
+    """A word without case, accents and ending: "expires" and "expiry" share nothing but "expir"."""
+    plain = fold(word)
+    if _HANGUL.match(plain):
+        return plain[:HANGUL_STEM]
     return plain[:STEM] if len(plain) > STEM else _singular(plain)
+
+
+def fold(text: str) -> str:
+    """A text without case and accents."""
+    text = text.casefold()
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFKD", text)
+    return unicodedata.normalize("NFC", "".join(c for c in apart if not "\u0300" <= c <= "\u036f"))
 
 
 def _singular(word: str) -> str:

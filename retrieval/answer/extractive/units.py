@@ -206,10 +206,3 @@ def _strip(text: str, start: int, end: int) -> Span:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
-
-
-def cells(row: str) -> list[str]:
-    """The cells of a pipe table's row; an escaped pipe stays inside its cell."""
-    body = row.strip().removeprefix("|")
-    body = body[:-1] if body.endswith("|") and not body.endswith("\\|") else body
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", body)]

@@ -1,0 +1,119 @@
+"""What speaks for a line being the answer, as numbers: meaning, words, kind of answer, place."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.answer.extractive.passages import Line, Passage
+from retrieval.answer.extractive.question import Question, Wanted, offers
+
+#: Columns of a feature matrix.
+NAMES = (
+    "above_anchors",  # similarity to the question, above that of sentences about nothing in particular
+    "above_others",  # the same above the other lines at hand
+    "best_above_anchors",  # the first, of the best line of the passage
+    "words",  # share of the question's words in the line, weighted by rarity
+    "words_near",  # ... in the line, its neighbours and its heading
+    "words_passage",  # ... in the passage, its title and headings
+    "offers",  # 1 if it holds the kind of answer that is asked for, -1 if not, 0 if nothing is known
+    "rank",  # 1 for the first passage, 1/2 for the second, ...
+)
+
+#: Counts for as many lines as there are anchors, so that with few lines at hand their mean says little.
+_ANCHOR_WEIGHT = 12
+#: A word of the question that is only part of a longer word of the line.
+_PART_WEIGHT = 0.7
+_PART_CHARS = 5
+_TYPED: tuple[Wanted, ...] = ("number", "time", "person", "place")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A line of a passage whose similarity to the question is known."""
+
+    passage: Passage
+    #: Index into `passage.lines`.
+    at: int
+    similarity: float
+    #: Mean similarity of the question to the anchors of the passage's language, and their spread.
+    anchor: float
+    spread: float
+
+    @property
+    def line(self) -> Line:
+        return self.passage.lines[self.at]
+
+
+def rarity(question: Question, lines: Sequence[Line]) -> dict[str, float]:
+    """BM25's inverse document frequency of the question's words, with `lines` as the collection."""
+    count = len(lines)
+    seen = Counter(key for line in lines for key in question.keys if key in line.keys)
+    return {key: math.log(1 + (count - seen[key] + 0.5) / (seen[key] + 0.5)) for key in question.keys}
+
+
+def coverage(weights: Mapping[str, float], line: Line) -> float:
+    """Share of the question's words that the line holds, by weight, from 0 to 1."""
+    total = sum(weights.values())
+    found = 0.0
+    for key, weight in weights.items():
+        if key in line.keys:
+            found += weight
+        elif len(key) >= _PART_CHARS and key in line.folded:
+            found += _PART_WEIGHT * weight
+    return found / total if total else 0.0
+
+
+def feature_matrix(
+    question: Question, weights: Mapping[str, float], candidates: Sequence[Candidate]
+) -> NDArray[np.float64]:
+    """Features of each candidate, shape (len(candidates), len(NAMES))."""
+    if not candidates:
+        return np.zeros((0, len(NAMES)))
+    mean = (sum(c.similarity for c in candidates) + _ANCHOR_WEIGHT * candidates[0].anchor) / (
+        len(candidates) + _ANCHOR_WEIGHT
+    )
+    best: dict[int, float] = {}
+    for candidate in candidates:
+        rank = candidate.passage.rank
+        best[rank] = max(best.get(rank, -1.0), candidate.similarity)
+    asked = frozenset(question.keys)
+    typed: list[Wanted] = [kind for kind in _TYPED if kind in question.wanted]
+    rows: list[list[float]] = []
+    for c in candidates:
+        rows.append(
+            [
+                (c.similarity - c.anchor) / c.spread,
+                (c.similarity - mean) / c.spread,
+                (best[c.passage.rank] - c.anchor) / c.spread,
+                coverage(weights, c.line),
+                _share(weights, _near(c)),
+                _share(weights, c.passage.keys),
+                _offers(typed, c, asked),
+                1 / (1 + c.passage.rank),
+            ]
+        )
+    return np.array(rows)
+
+
+def _near(candidate: Candidate) -> frozenset[str]:
+    lines = candidate.passage.lines
+    around = lines[max(0, candidate.at - 1) : candidate.at + 2]
+    return candidate.passage.heading_keys.union(*(line.keys for line in around))
+
+
+def _share(weights: Mapping[str, float], keys: frozenset[str]) -> float:
+    total = sum(weights.values())
+    return sum(weight for key, weight in weights.items() if key in keys) / total if total else 0.0
+
+
+def _offers(typed: Sequence[Wanted], candidate: Candidate, asked: frozenset[str]) -> float:
+    if not typed:
+        return 0.0
+    line, language = candidate.line, candidate.passage.language
+    return 1.0 if any(offers(kind, line.text, line.terms, language, asked) for kind in typed) else -1.0

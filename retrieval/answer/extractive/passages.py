@@ -1,0 +1,112 @@
+"""A source as the extractive answerer reads it: its units, their words and their surroundings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from retrieval.answer.events import Source
+from retrieval.answer.extractive.sentences import Span
+from retrieval.answer.extractive.terms import Term, fold, terms_of
+from retrieval.answer.extractive.units import Unit, units_of
+from retrieval.answer.language import language_of
+from retrieval.documents import Chunk
+from retrieval.ingest.language import UNDETERMINED
+from retrieval.ingest.tables import cells
+
+#: Characters of a unit that are embedded and compared: enough for any sentence, and a bound for code.
+_READ_CHARS = 500
+
+
+@dataclass(frozen=True)
+class Line:
+    """A unit that can be quoted, and what is known of it by itself."""
+
+    unit: Unit
+    #: As it is read and compared: without Markdown's table bars, a row with its column names.
+    text: str
+    #: Heading that it stands under, inside the passage or else of the passage.
+    heading: str
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        return terms_of(self.text)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        return frozenset(term.key for term in self.terms)
+
+    @cached_property
+    def folded(self) -> str:
+        """Without case and accents, for words inside compounds ("urlaub" in "jahresurlaub")."""
+        return fold(self.text)
+
+    @property
+    def embedded(self) -> str:
+        """What is embedded: with the heading before it, as passages are embedded with theirs."""
+        return f"{self.heading}: {self.text}" if self.heading else self.text
+
+
+@dataclass(frozen=True)
+class Passage:
+    """The lines of one source. `rank` counts from 0."""
+
+    source: Source
+    rank: int
+    language: str
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        return self.source.chunk.text
+
+    @cached_property
+    def heading_keys(self) -> frozenset[str]:
+        chunk = self.source.chunk
+        return frozenset(term.key for term in terms_of(" ".join((chunk.meta.title, *chunk.heading_path))))
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        return self.heading_keys.union(*(line.keys for line in self.lines))
+
+
+def read_passage(source: Source, rank: int) -> Passage:
+    return Passage(source, rank, _language(source.chunk), _lines(source.chunk))
+
+
+def _language(chunk: Chunk) -> str:
+    return chunk.language if chunk.language != UNDETERMINED else language_of(chunk.text) or "en"
+
+
+def _lines(chunk: Chunk) -> tuple[Line, ...]:
+    heading = chunk.heading_path[-1] if chunk.heading_path else chunk.meta.title
+    return _lines_of(chunk.text, " ".join(heading.split())[:100])
+
+
+@lru_cache(maxsize=256)
+def _lines_of(text: str, heading: str) -> tuple[Line, ...]:
+    lines: list[Line] = []
+    for unit in units_of(text):
+        if unit.kind == "heading":
+            heading = unit.of(text)[:100]
+        else:
+            lines.append(Line(unit, _read(unit, text)[:_READ_CHARS], heading))
+    return tuple(lines)
+
+
+def _read(unit: Unit, text: str) -> str:
+    if unit.kind != "row":
+        return " ".join(unit.of(text).split())
+    return ", ".join(f"{name}: {value}" if name else value for name, value in columns(unit, text) if value)
+
+
+def columns(unit: Unit, text: str) -> list[tuple[str, str]]:
+    """(column name, value) of each cell of a row; the name is empty where the table has none."""
+    names = cells(_part(text, unit.header)) if unit.header else []
+    values = cells(unit.of(text))
+    names += [""] * (len(values) - len(names))
+    return list(zip(names, values, strict=False))
+
+
+def _part(text: str, span: Span) -> str:
+    return text[span[0] : span[1]]

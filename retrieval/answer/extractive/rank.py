@@ -1,0 +1,112 @@
+"""Which lines of the passages answer the question, and how surely."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from retrieval.answer.extractive import weights as fitted
+from retrieval.answer.extractive.anchors import AnchorBook
+from retrieval.answer.extractive.features import Candidate, coverage, feature_matrix, rarity
+from retrieval.answer.extractive.passages import Line, Passage
+from retrieval.answer.extractive.question import Question
+from retrieval.models.protocol import Embedder, Vectors
+
+#: Lines embedded for one question, and bytes of text in them (about four to a token): some 200 ms with
+#: the local model on two processors.
+MAX_LINES = 48
+MAX_BYTES = 6000
+_REMEMBERED = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with the log odds that it holds the answer."""
+
+    candidate: Candidate
+    score: float
+
+
+class Ranker:
+    """Scores lines by an embedder and by words. Line vectors are kept for a while."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._anchors = AnchorBook(embedder)
+        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
+
+    async def rank(self, question: Question, passages: Sequence[Passage]) -> list[Scored]:
+        """The most promising lines, best first. Raises `ModelError`."""
+        candidates = await self.candidates(question, passages)
+        weights = _rarity(question, passages)
+        matrix = feature_matrix(question, weights, candidates)
+        scored = [
+            Scored(candidate, score_of(row, same_language(question, candidate.passage)))
+            for candidate, row in zip(candidates, matrix, strict=True)
+        ]
+        return sorted(scored, key=lambda s: (-s.score, s.candidate.passage.rank, s.candidate.at))
+
+    async def candidates(self, question: Question, passages: Sequence[Passage]) -> list[Candidate]:
+        """The lines worth embedding, with their similarity to the question."""
+        chosen = promising(_rarity(question, passages), passages)
+        vectors = await self._embed([passage.lines[at].embedded for passage, at in chosen])
+        query = (await self._embedder.embed_queries([question.text]))[0]
+        candidates: list[Candidate] = []
+        for (passage, at), vector in zip(chosen, vectors, strict=True):
+            anchors = await self._anchors.of(passage.language)
+            candidates.append(
+                Candidate(passage, at, float(vector @ query), anchors.similarity(query), anchors.spread)
+            )
+        return candidates
+
+    async def _embed(self, texts: Sequence[str]) -> list[Vectors]:
+        wanted = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if wanted:
+            for text, vector in zip(wanted, await self._embedder.embed_passages(wanted), strict=True):
+                self._vectors[text] = vector
+        found = [self._vectors[text] for text in texts]
+        for text in texts:
+            self._vectors.move_to_end(text)
+        while len(self._vectors) > _REMEMBERED:
+            self._vectors.popitem(last=False)
+        return found
+
+
+def same_language(question: Question, passage: Passage) -> bool:
+    return question.language is None or question.language == passage.language
+
+
+def score_of(features: np.ndarray, same: bool) -> float:
+    """Log odds that a line with these features, shape (len(NAMES),), holds the answer."""
+    slopes, bias = (fitted.SAME, fitted.SAME_BIAS) if same else (fitted.OTHER, fitted.OTHER_BIAS)
+    return float(features @ np.array(slopes)) + bias
+
+
+def promising(weights: Mapping[str, float], passages: Sequence[Passage]) -> list[tuple[Passage, int]]:
+    """(passage, index of line) of the lines that are worth embedding, in order of the passages.
+
+    All of them if they are few; else those that hold words of the question, that stand in the first
+    passages, or at the head of one.
+    """
+    every = [(passage, at) for passage in passages for at in range(len(passage.lines))]
+
+    def promise(item: tuple[Passage, int]) -> float:
+        passage, at = item
+        return coverage(weights, passage.lines[at]) + 1 / (1 + passage.rank) + 0.1 / (1 + at)
+
+    chosen: set[tuple[int, int]] = set()
+    room = MAX_BYTES
+    for passage, at in sorted(every, key=promise, reverse=True):
+        room -= len(passage.lines[at].embedded.encode("utf-8", "replace"))
+        if len(chosen) == MAX_LINES or (room < 0 and chosen):
+            break
+        chosen.add((passage.rank, at))
+    return [(passage, at) for passage, at in every if (passage.rank, at) in chosen]
+
+
+def _rarity(question: Question, passages: Sequence[Passage]) -> dict[str, float]:
+    lines: list[Line] = [line for passage in passages for line in passage.lines]
+    return rarity(question, lines)
