@@ -18,9 +18,9 @@ from retrieval.models.protocol import Vectors
 Role = Literal["query", "passage"]
 
 #: A longer text is read in windows of equal size, at most this many, and their vectors are averaged.
-MAX_WINDOWS = 8
+MAX_WINDOWS = 4
 #: What is read of a text at most; past this or past the windows nothing is. Bounds the time for a text.
-MAX_CHARACTERS = 32_768
+MAX_CHARACTERS = 16_384
 
 
 class Encoder:
