@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import onnxruntime as ort
-from numpy.typing import NDArray
 
+from retrieval.models.local.session import Session
 from retrieval.models.local.store import graph_file
 from retrieval.models.local.tokenizer import Tokenizer
 from retrieval.models.local.weights import Weights, locate
@@ -37,14 +36,16 @@ class Encoder:
         self._prefixes: dict[Role, list[int]] = {
             role: self._tokenizer.encode(f"{role}:", MAX_CHARACTERS) for role in ("query", "passage")
         }
-        self._session = _session(graph_file(cache, path, version, precision), threads)
+        self._session = Session(graph_file(cache, path, version, precision), threads)
 
     def encode(self, text: str, role: Role, before_step: Callable[[], None] = lambda: None) -> Vectors:
         """The text's unit vector, shape (hidden,). Calls `before_step` before each run of the model."""
         sums = np.zeros(self._weights.hidden, np.float32)
         for window in self._windows(text, role):
             before_step()
-            sums += self._run(window) * np.float32(len(window))
+            sums += self._session.run(self._weights.token_vectors(np.array(window))) * np.float32(
+                len(window)
+            )
         return sums / max(float(np.linalg.norm(sums)), 1e-12)
 
     def _windows(self, text: str, role: Role) -> list[list[int]]:
@@ -57,18 +58,3 @@ class Encoder:
         return [
             [*prefix, *ids[start : start + size], self._end] for start in range(0, max(len(ids), 1), size)
         ]
-
-    def _run(self, ids: list[int]) -> NDArray[np.float32]:
-        tokens = self._weights.token_vectors(np.array(ids))
-        (vector,) = self._session.run(None, {"tokens": tokens[None]})
-        return np.asarray(vector)[0]
-
-
-def _session(graph: Path, threads: int) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
