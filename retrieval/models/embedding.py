@@ -6,6 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -40,10 +41,18 @@ class BatchLimits:
 class HostedEmbedder(ABC):
     """An `Embedder` behind an HTTP API. Queries never wait for the bulk work of passages."""
 
-    def __init__(self, spec: Spec, facts: EmbeddingFacts, policy: RetryPolicy, limits: BatchLimits) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        facts: EmbeddingFacts,
+        policy: RetryPolicy,
+        bulk_policy: RetryPolicy,
+        limits: BatchLimits,
+    ) -> None:
+        """`policy` is for queries, which someone waits for; `bulk_policy` for passages."""
         self.spec = spec
         self.facts = facts
-        self._policy = policy
+        self._policies: dict[Kind, RetryPolicy] = {"query": policy, "passage": bulk_policy}
         self._limits = limits
         self._dimension = facts.dimension
         self._slots: dict[Kind, asyncio.Semaphore] = {
@@ -90,7 +99,8 @@ class HostedEmbedder(ABC):
         """One batch, halved as often as the server finds it too large."""
         try:
             async with self._slots[kind]:
-                raw, usage = await self._policy.run(lambda: self._request(texts, kind), self._explain)
+                request = partial(self._request, texts, kind)
+                raw, usage = await self._policies[kind].run(request, self._explain)
         except ModelError as error:
             if error.kind != "too_long" or (len(texts) == 1 and len(texts[0]) < 200):
                 raise

@@ -68,7 +68,8 @@ def timed_out(spec: Spec) -> Failure:
 
 
 def unreachable(spec: Spec) -> Failure:
-    return Failure(_error(spec, "unavailable", f"{spec.label} can't be reached."), again=True)
+    message = f"{spec.label} can't be reached. Check the network and {spec.address}."
+    return Failure(_error(spec, "unavailable", message), again=True)
 
 
 def bad_answer(spec: Spec) -> Failure:

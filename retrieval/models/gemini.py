@@ -10,6 +10,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from retrieval.models import errors, structured
+from retrieval.models.batching import clean
 from retrieval.models.errors import BadAnswer, decoding
 from retrieval.models.gemini_client import GeminiConnection, explain
 from retrieval.models.gemini_thinking import Thinking, room, thinking_config
@@ -136,7 +137,7 @@ class GeminiText:
 
     def _config(self, prompt: Prompt, max_tokens: int) -> types.GenerateContentConfig:
         return types.GenerateContentConfig(
-            system_instruction=prompt.system or None,
+            system_instruction=clean(prompt.system) or None,
             max_output_tokens=max_tokens + room(self.spec.model, self._thinking),
             thinking_config=thinking_config(self.spec.model, self._thinking),
         )
@@ -151,7 +152,8 @@ class GeminiText:
 def _contents(prompt: Prompt) -> list[types.ContentUnion]:
     return [
         types.Content(
-            role="user" if message.role == "user" else "model", parts=[types.Part(text=message.content)]
+            role="user" if message.role == "user" else "model",
+            parts=[types.Part(text=clean(message.content))],
         )
         for message in prompt.messages
     ]

@@ -28,7 +28,12 @@ def connect(key: str, base_url: str | None = None) -> GeminiConnection:
         base_url=base_url, api_version="v1beta", retry_options=types.HttpRetryOptions(attempts=1)
     )
     client = genai.Client(api_key=key, vertexai=False, http_options=options)
-    return Connection(client, client.aio.aclose)
+
+    async def close() -> None:
+        await client.aio.aclose()
+        client.close()  # the SDK opens a blocking client too
+
+    return Connection(client, close)
 
 
 def explain(spec: Spec, error: Exception) -> Failure | None:

@@ -30,11 +30,13 @@ class GeminiEmbedder(HostedEmbedder):
         connection: GeminiConnection,
         *,
         policy: RetryPolicy | None = None,
+        bulk_policy: RetryPolicy | None = None,
         limits: BatchLimits = _LIMITS,
         dimension: int = DIMENSION,
     ) -> None:
         facts = EmbeddingFacts(dimension=dimension, max_tokens=2048)
-        super().__init__(spec, facts, policy or RetryPolicy(), limits)
+        policy = policy or RetryPolicy()
+        super().__init__(spec, facts, policy, bulk_policy or policy, limits)
         self._connection = connection.share()
         self._models = connection.client.aio.models
 

@@ -13,6 +13,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 
 from retrieval.models import errors, structured
+from retrieval.models.batching import clean
 from retrieval.models.errors import BadAnswer, decoding
 from retrieval.models.openai_client import OpenAIConnection, explain, is_official
 from retrieval.models.openai_dialect import Dialect
@@ -140,8 +141,8 @@ class OpenAICompatibleText:
         system = prompt.system
         if schema and self._dialect.format != "json_schema":
             system = f"{system}\n\n{structured.instructions(schema)}".strip()
-        messages = [{"role": "system", "content": system}] if system else []
-        messages += [{"role": m.role, "content": m.content} for m in prompt.messages]
+        messages = [{"role": "system", "content": clean(system)}] if system else []
+        messages += [{"role": m.role, "content": clean(m.content)} for m in prompt.messages]
         room = _ROOM[self._effort] if _THINKS.search(name) else 0
         request: dict[str, Any] = {
             "model": self.spec.model,

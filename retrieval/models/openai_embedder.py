@@ -25,10 +25,14 @@ class OpenAICompatibleEmbedder(HostedEmbedder):
         connection: OpenAIConnection,
         *,
         policy: RetryPolicy | None = None,
+        bulk_policy: RetryPolicy | None = None,
         limits: BatchLimits | None = None,
         known: EmbeddingFacts | None = None,
     ) -> None:
-        super().__init__(spec, known or facts(spec.model), policy or RetryPolicy(), limits or BatchLimits())
+        policy = policy or RetryPolicy()
+        super().__init__(
+            spec, known or facts(spec.model), policy, bulk_policy or policy, limits or BatchLimits()
+        )
         self._connection = connection.share()
         self._embeddings = connection.client.embeddings
         # base64 is smaller and faster to read, but only OpenAI is sure to know it; Scaleway's

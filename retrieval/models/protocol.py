@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,7 @@ class Completion:
     usage: Usage = field(default_factory=Usage)
 
 
+@runtime_checkable
 class TextModel(Protocol):
     """Serves the roles answering, rephrase and summary. Calls time out and retry by themselves."""
 
@@ -125,6 +126,7 @@ class Ranked:
     score: float
 
 
+@runtime_checkable
 class Reranker(Protocol):
     @property
     def name(self) -> str: ...

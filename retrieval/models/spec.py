@@ -12,23 +12,27 @@ Task = Literal["text", "embedding", "rerank"]
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider: its name for people, the variable of its key, and what it is used for here."""
+    """A provider: its name for people, the variables of its key and address, what it is used for."""
 
     label: str
     key: str
-    tasks: frozenset[Task]
+    address: str
     example: str
+    tasks: frozenset[Task]
 
 
-def _provider(label: str, key: str, example: str, *tasks: Task) -> Provider:
-    return Provider(label, key, frozenset(tasks), example)
+def _provider(label: str, key: str, address: str, example: str, *tasks: Task) -> Provider:
+    return Provider(label, key, address, example, frozenset(tasks))
 
 
 PROVIDERS: dict[str, Provider] = {
-    "gemini": _provider("Gemini", "GEMINI_API_KEY", "gemini:gemini-2.5-flash", "text", "embedding"),
+    "gemini": _provider(
+        "Gemini", "GEMINI_API_KEY", "GEMINI_BASE_URL", "gemini:gemini-2.5-flash", "text", "embedding"
+    ),
     "openai": _provider(
         "The OpenAI-compatible server",
         "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
         "openai:gpt-5-mini",
         "text",
         "embedding",
@@ -37,14 +41,17 @@ PROVIDERS: dict[str, Provider] = {
     "scaleway": _provider(
         "Scaleway",
         "SCW_API_KEY",
+        "SCW_API_BASE",
         "scaleway:bge-multilingual-gemma2",
         "text",
         "embedding",
         "rerank",
     ),
-    "cohere": _provider("Cohere", "COHERE_API_KEY", "cohere:rerank-v4.0-fast", "rerank"),
-    "bedrock": _provider("Amazon Bedrock", "AWS_ACCESS_KEY_ID", "bedrock:cohere.rerank-v3-5:0", "rerank"),
-    "local": _provider("The local model", "", "local", "text", "embedding"),
+    "cohere": _provider("Cohere", "COHERE_API_KEY", "COHERE_BASE_URL", "cohere:rerank-v4.0-fast", "rerank"),
+    "bedrock": _provider(
+        "Amazon Bedrock", "AWS_ACCESS_KEY_ID", "AWS_REGION", "bedrock:cohere.rerank-v3-5:0", "rerank"
+    ),
+    "local": _provider("The local model", "", "", "local", "text", "embedding"),
 }
 
 
@@ -66,6 +73,11 @@ class Spec:
     def key(self) -> str:
         """The environment variable of the provider's key."""
         return PROVIDERS[self.provider].key
+
+    @property
+    def address(self) -> str:
+        """The environment variable that says where the provider is reached."""
+        return PROVIDERS[self.provider].address
 
 
 def parse(text: str, *, variable: str = "the model") -> Spec:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from retrieval.models.protocol import ModelError
+from retrieval.models.protocol import ModelError, Prompt, PromptMessage
 from tests.doubles.http import Cut, ErrorInStream, Fail, Hang, Stall
 from tests.retrieval.models.served import NAMES, Name, Served, serve
 from tests.retrieval.models.support import ANSWER, PROMPT, Rewrites, assert_silent, collect
@@ -62,6 +62,14 @@ async def test_calls_at_the_same_time_are_bounded(served: Served) -> None:
     for call in calls:
         call.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def test_a_prompt_with_odd_characters_is_sent(served: Served) -> None:
+    odd = Prompt("", [PromptMessage("user", "lone \ud800 surrogate, NUL \0, \ufdfa, 🙂")])
+    await served.model.complete(odd)
+    _, _, error = await collect(served.model.stream(odd))
+    assert error is None
+    assert "🙂" in served.asked(served.double.requests[0])
 
 
 # -- structured output -------------------------------------------------------------------------
