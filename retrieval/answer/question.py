@@ -1,0 +1,60 @@
+"""What the pipeline is asked: one question, its scope, its thread, and how to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pydantic import Field
+
+from retrieval.answer.events import CitedSource, Source
+from retrieval.answer.protocol import AnswerStyle, HistoryTurn
+from retrieval.documents import Frozen
+from retrieval.index.protocol import SearchMode
+from retrieval.scope import Scope
+
+
+class AnswerOptions(Frozen):
+    """Choices of the workspace, the knowledge base and the message, already combined."""
+
+    rephrase: bool = True
+    #: Further phrasings of the question that are searched too.
+    alternatives: int = Field(default=1, ge=0, le=4)
+    mode: SearchMode = "hybrid"
+    rerank: bool = False
+    #: Least score of the reranker, 0..1, for a passage to be handed on. Nothing else is cut by it.
+    threshold: float = Field(default=0.0, ge=0, le=1)
+    passages_retrieved: int = Field(default=12, ge=1, le=100)
+    passages_handed_on: int = Field(default=6, ge=1, le=30)
+    #: Estimated tokens that all passages handed on may have together.
+    source_tokens: int = Field(default=12_000, ge=500)
+    style: AnswerStyle = AnswerStyle()
+
+
+@dataclass(frozen=True, slots=True)
+class PreviousAnswer:
+    """The bot's last answer in the thread, as its `Done` had it."""
+
+    text: str
+    sources: tuple[Source, ...] = ()
+    citations: tuple[CitedSource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    turn_id: str
+    scope: Scope
+    #: As the person wrote it, without the mention of the bot.
+    text: str
+    #: Oldest first, without the question.
+    history: Sequence[HistoryTurn] = ()
+    previous: PreviousAnswer | None = None
+    options: AnswerOptions = field(default_factory=AnswerOptions)
+    #: Where passages of files attached to this thread are found, beside `scope`.
+    attachments: Scope | None = None
+    #: The asker's language as the platform tells it (IETF tag): used where the text shows none.
+    locale: str | None = None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        return (self.scope,) if self.attachments is None else (self.scope, self.attachments)
