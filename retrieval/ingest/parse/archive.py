@@ -42,7 +42,14 @@ class Archive:
             return None
         try:
             return self._zip.read(name)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+            OSError,
+        ) as error:
             raise Unreadable("corrupt", f"{type(error).__name__} in an entry") from error
 
     def is_sound(self, name: str) -> bool:

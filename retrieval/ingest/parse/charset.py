@@ -16,12 +16,13 @@ _BOMS = (
 )
 #: Labels that stand for a larger charset, as the WHATWG Encoding Standard has it.
 _SUPERSETS = {
-    "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
-    "shift_jis": "cp932", "euc_kr": "cp949", "ks_c_5601-1987": "cp949", "gb2312": "gb18030", "gbk": "gb18030",
-    "big5": "big5hkscs", "iso2022_jp": "iso2022_jp_ext",
+    "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874",
+    "tis-620": "cp874", "shift_jis": "cp932", "euc_kr": "cp949", "ks_c_5601-1987": "cp949",
+    "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "iso2022_jp": "iso2022_jp_ext",
 }  # fmt: skip
 _DECLARED = re.compile(
-    rb"""(?:<\?xml[^>]{0,200}encoding|<meta[^>]{0,300}charset|coding)\s*[=:]\s*["']?\s*([\w.:-]{2,40})""", re.I
+    rb"""(?:<\?xml[^>]{0,200}encoding|<meta[^>]{0,300}charset|coding)\s*[=:]\s*["']?\s*([\w.:-]{2,40})""",
+    re.I,
 )
 #: Controls that no text holds; tab, line ends, form feed and escape are none of them.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
@@ -118,4 +119,8 @@ def _known(label: str | None) -> str | None:
     except (LookupError, ValueError):
         return None
     codec = _SUPERSETS.get(codec, codec)
-    return codec if codec not in ("utf-7", "idna", "punycode", "raw_unicode_escape", "unicode_escape") else None
+    return (
+        codec
+        if codec not in ("utf-7", "idna", "punycode", "raw_unicode_escape", "unicode_escape")
+        else None
+    )

@@ -13,36 +13,39 @@ from retrieval.ingest.parse.languages import LANGUAGES
 from retrieval.ingest.protocol import Unreadable
 
 Kind = Literal[
-    "pdf", "docx", "pptx", "xlsx", "xlsb", "odt", "ods", "odp", "epub", "rtf",
-    "doc", "xls", "ppt", "msg",
+    "pdf", "docx", "pptx", "xlsx", "xlsb", "odt", "ods", "odp", "epub", "rtf", "doc", "xls", "ppt", "msg",
     "html", "eml", "markdown", "csv", "json", "yaml", "code", "text",
 ]  # fmt: skip
 
-#: Endings of kinds whose content is no text; true means that plain text under this name is damage.
-_BINARY_ENDINGS: dict[str, bool] = dict.fromkeys(
-    ("pdf", "docx", "docm", "dotx", "pptx", "pptm", "ppsx", "xlsx", "xlsm", "xlsb", "odt", "ods", "odp", "epub",
-     "rtf", "msg", "ppt"), True,
-) | {"doc": False, "xls": False}  # fmt: skip
+#: Kinds whose content is no text, by ending. Plain text under such a name is a damaged file ...
+_BINARY_ENDINGS: dict[str, Kind] = {
+    "pdf": "pdf", "docx": "docx", "docm": "docx", "dotx": "docx", "pptx": "pptx", "pptm": "pptx",
+    "ppsx": "pptx", "xlsx": "xlsx", "xlsm": "xlsx", "xlsb": "xlsb", "odt": "odt", "ott": "odt",
+    "ods": "ods", "odp": "odp", "epub": "epub", "rtf": "rtf", "msg": "msg", "doc": "doc", "xls": "xls",
+    "ppt": "ppt",
+}  # fmt: skip
+#: ... but for these, which programs give to text that the old Office opens.
+_LOOSE_ENDINGS: dict[str, Kind] = {"doc": "text", "xls": "csv"}
 _TEXT_ENDINGS: dict[str, Kind] = {
-    "html": "html", "htm": "html", "xhtml": "html", "shtml": "html",
-    "eml": "eml", "mht": "eml", "mhtml": "eml",
-    "md": "markdown", "markdown": "markdown", "mdx": "markdown", "mkd": "markdown", "rst": "markdown",
-    "csv": "csv", "tsv": "csv", "tab": "csv",
-    "json": "json", "jsonl": "json", "ndjson": "json", "geojson": "json", "ipynb": "json",
-    "yaml": "yaml", "yml": "yaml",
-    "txt": "text", "text": "text", "log": "text", "adoc": "text", "org": "text", "tex": "text", "srt": "text",
-    "xls": "csv",
+    "html": "html", "htm": "html", "xhtml": "html", "shtml": "html", "eml": "eml", "mht": "eml",
+    "mhtml": "eml", "md": "markdown", "markdown": "markdown", "mdx": "markdown", "mkd": "markdown",
+    "rst": "markdown", "csv": "csv", "tsv": "csv", "tab": "csv", "json": "json", "jsonl": "json",
+    "ndjson": "json", "geojson": "json", "ipynb": "json", "yaml": "yaml", "yml": "yaml", "txt": "text",
+    "text": "text", "log": "text", "adoc": "text", "org": "text", "tex": "text", "srt": "text",
 }  # fmt: skip
 #: First bytes of files that hold no text for us.
 _FOREIGN = re.compile(
-    rb"\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0\0\0\0|II\*\0|MM\0\*|RIFF....(?:WEBP|WAVE|AVI )|....ftyp|ID3|OggS|fLaC|"
-    rb"\x1f\x8b|BZh|7z\xbc\xaf|Rar!|\xfd7zXZ|\x28\xb5\x2f\xfd|MZ.{60}|\x7fELF|\xca\xfe\xba\xbe|\xcf\xfa\xed\xfe|"
-    rb"SQLite format 3\0|%!PS|\x00\x00\x01\x00|wOF[F2]|\x00asm|\x1aE\xdf\xa3|AC10|!BDN",
+    rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|BM.{4}\0\0\0\0|II\*\0|MM\0\*|RIFF....(?:WEBP|WAVE|AVI )|....ftyp|"
+    rb"ID3[\x02-\x04]|OggS\0|fLaC\0|\x1f\x8b|BZh[1-9]1AY|7z\xbc\xaf|Rar!\x1a|\xfd7zXZ|\x28\xb5\x2f\xfd|"
+    rb"MZ(?=.{0,60}\0)|\x7fELF|\xca\xfe\xba\xbe|\xcf\xfa\xed\xfe|SQLite format 3\0|%!PS|\0\0\x01\0|"
+    rb"wOF[F2]|\0asm|\x1aE\xdf\xa3|AC10\d\d|!BDN",
     re.DOTALL,
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ODF_TYPES: dict[str, Kind] = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
-_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_HTML = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
 _MAIL_HEADER = re.compile(
     r"^(?:from|to|subject|date|received|return-path|mime-version|message-id|delivered-to|content-type):",
     re.I | re.M,
@@ -52,6 +55,14 @@ _MAIL_HEADER = re.compile(
 def ending(name: str) -> str:
     """The ending of a file name in small letters, without its dot."""
     return PurePosixPath(name.replace("\\", "/")).suffix.lower().lstrip(".")
+
+
+def kind_of_name(name: str) -> Kind | None:
+    """What a file's name alone says; None for an ending of nothing that can be read."""
+    end = ending(name)
+    if kind := _BINARY_ENDINGS.get(end) or _TEXT_ENDINGS.get(end):
+        return kind
+    return "code" if end in LANGUAGES else None if end else "text"
 
 
 def detect(name: str, data: bytes, limits: ParseLimits) -> Kind:
@@ -84,8 +95,9 @@ def _is_known(name: str) -> bool:
 def _in_zip(name: str, archive: Archive) -> Kind:
     names = archive.names
     if "[Content_Types].xml" in names:
-        for part, kind in (("word/", "docx"), ("ppt/", "pptx"), ("xl/", "xlsx")):
-            if any(entry.startswith(part) for entry in names):
+        folders: dict[str, Kind] = {"word/": "docx", "ppt/": "pptx", "xl/": "xlsx"}
+        for folder, kind in folders.items():
+            if any(entry.startswith(folder) for entry in names):
                 return "xlsb" if "xl/workbook.bin" in names else kind
         raise Unreadable("corrupt", "an Office file without its document")
     mimetype = (archive.read("mimetype") or b"").decode("latin-1").strip()
@@ -136,10 +148,10 @@ def _in_text(name: str, text: str) -> Kind:
     named = _TEXT_ENDINGS.get(end) or ("code" if end in LANGUAGES else None)
     if named not in ("markdown", "code", "csv", "yaml") and _HTML.match(text):
         return "html"
-    if _BINARY_ENDINGS.get(end):
+    if end in _BINARY_ENDINGS and end not in _LOOSE_ENDINGS:
         raise Unreadable("corrupt", "text under the name of another kind")
-    if named is not None:
-        return named
+    if kind := named or _LOOSE_ENDINGS.get(end):
+        return kind
     start = text.lstrip()[:1]
     if start in ("{", "[") and text.rstrip().endswith(("}", "]")) and '"' in text:
         return "json"

@@ -49,7 +49,10 @@ class EpubParser:
                 missing += 1
                 continue
             write_html(decode(page), builder)
-        stated = {local(node.tag): " ".join("".join(node.itertext()).split()) for node in reversed(_metadata(package))}
+        stated = {
+            local(node.tag): " ".join("".join(map(str, node.itertext())).split())
+            for node in reversed(_metadata(package))
+        }
         warnings = (f"{missing} chapters are missing in this book.",) if missing else ()
         return ParsedDocument(
             sections=builder.build(),
@@ -74,18 +77,26 @@ def _spine(package: Element, folder: str) -> list[str]:
     files: dict[str, str] = {}
     for node in package.iter():
         if local(node.tag) == "item" and node.get("media-type") in _TEXT_TYPES:
-            files[node.get("id", "")] = posixpath.normpath(posixpath.join(folder, unquote(node.get("href", ""))))
+            files[node.get("id", "")] = posixpath.normpath(
+                posixpath.join(folder, unquote(node.get("href", "")))
+            )
     order = [node.get("idref", "") for node in package.iter() if local(node.tag) == "itemref"]
     return [files[key] for key in order if key in files] or list(files.values())
 
 
 def _metadata(package: Element) -> list[Element]:
-    return [node for block in package if local(block.tag) == "metadata" for node in block if local(node.tag)]
+    return [
+        node for block in package if local(block.tag) == "metadata" for node in block if local(node.tag)
+    ]
 
 
 def _is_encrypted(archive: Archive) -> bool:
     data = archive.read(_ENCRYPTION)
     if data is None:
         return False
-    methods = [node.get("Algorithm", "") for node in parse_xml(data).iter() if local(node.tag) == "EncryptionMethod"]
+    methods = [
+        node.get("Algorithm", "")
+        for node in parse_xml(data).iter()
+        if local(node.tag) == "EncryptionMethod"
+    ]
     return any(method not in _FONT_SCRAMBLING for method in methods)

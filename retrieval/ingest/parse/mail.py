@@ -21,7 +21,12 @@ _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 #: Mails in mails that are opened.
 _MAX_NESTING = 4
 #: Attachments that are part of a message's looks or of its delivery.
-_UNREAD_TYPES = ("application/pgp-signature", "application/pkcs7-signature", "application/ms-tnef", "text/calendar")
+_UNREAD_TYPES = (
+    "application/pgp-signature",
+    "application/pkcs7-signature",
+    "application/ms-tnef",
+    "text/calendar",
+)
 
 
 class MailParser:

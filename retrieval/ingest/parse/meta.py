@@ -13,8 +13,9 @@ _PDF_DATE = re.compile(
 _FRACTION = re.compile(r"(\.\d{1,6})\d*")
 #: What programs write when nobody gave a title.
 _NO_TITLE = re.compile(
-    r"untitled.*|document\d*|microsoft (?:word|powerpoint|excel) - .*|(?:presentation|powerpoint-präsentation)\d*|"
-    r"title|none|no title|slide \d+|book\d*|scan.*\d+.*|.*\.(?:docx?|pptx?|xlsx?|pdf|dvi|ps|indd|tex|qxd|rtf|odt|html?)",
+    r"untitled.*|document\d*|microsoft (?:word|powerpoint|excel) - .*|title|none|no title|slide \d+|"
+    r"book\d*|(?:presentation|powerpoint[ -]presentation|powerpoint-präsentation)\d*|scan.*\d+.*|"
+    r".*\.(?:docx?|pptx?|xlsx?|pdf|dvi|ps|indd|tex|qxd|rtf|odt|html?)",
     re.IGNORECASE,
 )
 
@@ -39,7 +40,7 @@ def parse_date(text: str | None) -> datetime | None:
         return None
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)
-    return found if 1970 < found.year and found <= datetime.now(UTC) + timedelta(days=1) else None
+    return found if found.year > 1970 and found <= datetime.now(UTC) + timedelta(days=1) else None
 
 
 def _pdf_date(text: str) -> datetime | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from retrieval.ingest.limits import ParseLimits
-from retrieval.ingest.parse.detect import Kind
+from retrieval.ingest.parse.detect import Kind, kind_of_name
 from retrieval.ingest.protocol import Parser
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ _BY_KIND: dict[Kind, tuple[str, ...]] = {
 def parsers_of(kind: Kind) -> tuple[str, ...]:
     """Names of the parsers that read this kind, the usual one first."""
     return _BY_KIND[kind]
+
+
+def parsers_for_name(name: str) -> tuple[str, ...]:
+    """Names of the parsers for what a file's name says that it is; none for a kind that no parser reads."""
+    kind = kind_of_name(name)
+    return _BY_KIND[kind] if kind else ()
 
 
 def make_parser(name: str, limits: ParseLimits, parse_inner: ParseInner, depth: int) -> Parser:
@@ -87,3 +94,9 @@ def make_parser(name: str, limits: ParseLimits, parse_inner: ParseInner, depth: 
             return {"code": CodeParser, "yaml": YamlParser, "text": TextParser}[name](limits)
         case _:
             raise KeyError(name)
+
+
+def import_usual() -> None:
+    """Imports what the most common files need, ahead of them."""
+    for module in ("html.parser", "office.parser", "pdf.parser", "text.markup", "text.plain"):
+        import_module(f"{__package__}.{module}")

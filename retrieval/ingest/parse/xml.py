@@ -10,7 +10,12 @@ from retrieval.ingest.protocol import Unreadable
 def parse_xml(data: bytes) -> etree._Element:  # pyright: ignore[reportPrivateUsage]
     """The root element. Raises `Unreadable("corrupt")`; entities stay unexpanded."""
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, recover=False
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        recover=False,
     )
     try:
         return etree.fromstring(data, parser)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 #: Elements whose text nobody reads.
-UNREAD = frozenset(
-    "script style noscript template svg iframe object canvas button select textarea rp rt dialog math audio video "
-    "head".split()
-)
+UNREAD = frozenset({
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "button", "select",
+    "textarea", "rp", "rt", "dialog", "math", "audio", "video", "head",
+})  # fmt: skip
 #: Parts of a page that are about the site and not about its subject.
-CHROME = frozenset("nav header footer aside menu".split())
-_MAIN = frozenset("main article".split())
+CHROME = frozenset({"nav", "header", "footer", "aside", "menu"})
+_MAIN = frozenset({"main", "article"})
 _DATE_NAMES = (
     "article:modified_time", "article:published_time", "dcterms.modified", "dcterms.created", "dc.date",
     "dcterms.date", "last-modified", "date", "datepublished", "datemodified",
@@ -57,7 +57,12 @@ class Census:
             self._count[group] -= tag in members
 
     def data(self, text: str) -> None:
-        if self._open and self._open[-1] == "title" and not self._count["chrome"] and len(self.title) < 1000:
+        if (
+            self._open
+            and self._open[-1] == "title"
+            and not self._count["chrome"]
+            and len(self.title) < 1000
+        ):
             self.title += text
         if self._count["unread"]:
             return

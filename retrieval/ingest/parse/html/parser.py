@@ -82,5 +82,9 @@ def _write_main(page: str, census: Census, builder: SectionBuilder) -> None:
             if article is not None and article.chars >= needed:
                 article.replay(HtmlWriter(builder, base=census.base))
                 return
-    within = frozenset({"main", "article"}) if census.main > 0.5 * (census.text - census.chrome) else frozenset[str]()
+    within = (
+        frozenset({"main", "article"})
+        if census.main > 0.5 * (census.text - census.chrome)
+        else frozenset[str]()
+    )
     feed(page, HtmlWriter(builder, base=census.base, skip=CHROME, within=within))

@@ -12,19 +12,20 @@ from urllib.parse import urljoin
 from retrieval.ingest.parse import markdown
 from retrieval.ingest.parse.grid import write_grid
 from retrieval.ingest.parse.html.census import UNREAD
+from retrieval.ingest.parse.html.lists import HtmlLists
 from retrieval.ingest.parse.html.tables import HtmlTable
 from retrieval.ingest.parse.sections import SectionBuilder
 
-_BLOCKS = frozenset(
-    "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form header "
-    "hr html legend li main menu nav ol p section summary table tbody td tfoot th thead tr ul caption pre "
-    "h1 h2 h3 h4 h5 h6".split()
-)
+_BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr",
+    "html", "legend", "li", "main", "menu", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody",
+    "td", "tfoot", "th", "thead", "tr", "ul",
+})  # fmt: skip
 _HEADING = re.compile(r"h[1-6]")
 _SPACE = re.compile(r"[ \t\r\n\f\u200b]+")
 _LANGUAGE = re.compile(r"(?:language|lang|highlight-source|brush)[-:\s]+([\w+#]+)")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_MAX_INDENT = 8
 #: An alternative text of fewer words is a file name or an icon's.
 _MIN_ALT_WORDS = 4
 
@@ -52,24 +53,24 @@ class HtmlWriter:
         self._out = 0
         self._inside = 0
         self._text: list[str] = []
-        self._lists: list[list[int]] = []
-        self._mark = ""
-        self._items: list[str] = []
+        self._lists = HtmlLists()
+        #: Stands before the next paragraph.
+        self._lead = ""
         self._tables: list[HtmlTable] = []
         self._link: tuple[str, int] | None = None
         self._pre = 0
         self._language = ""
         self._quotes = 0
         self._starts: dict[str, Callable[[Mapping[str, str]], None]] = {
-            "br": self._line_break, "img": self._picture, "a": self._start_link, "pre": self._start_pre,
-            "ul": self._start_list, "ol": self._start_list, "li": self._start_item, "dd": self._start_definition,
-            "blockquote": self._start_quote, "table": self._start_table, "tr": self._start_row,
-            "td": self._start_cell, "th": self._start_cell, "code": self._tick,
+            "br": self._line_break, "img": self._picture, "a": self._start_link, "code": self._tick,
+            "pre": self._start_pre, "ul": self._start_list, "ol": self._start_list, "li": self._start_item,
+            "dd": self._start_definition, "blockquote": self._start_quote, "table": self._start_table,
+            "tr": self._start_row, "td": self._start_cell, "th": self._start_cell,
         }  # fmt: skip
         self._ends: dict[str, Callable[[], None]] = {
-            "a": self._end_link, "pre": self._end_pre, "ul": self._end_list, "ol": self._end_list,
-            "blockquote": self._end_quote, "table": self._end_table, "tr": self._end_row, "td": self._end_cell,
-            "th": self._end_cell, "code": self._end_tick,
+            "a": self._end_link, "code": self._end_tick, "pre": self._end_pre, "ul": self._end_list,
+            "ol": self._end_list, "blockquote": self._end_quote, "table": self._end_table,
+            "tr": self._end_row, "td": self._end_cell, "th": self._end_cell,
         }  # fmt: skip
 
     # -- what the parser calls ---------------------------------------------------------------
@@ -123,14 +124,11 @@ class HtmlWriter:
         if not text:
             return
         if self._lists:
-            indent = "  " * min(len(self._lists) - 1, _MAX_INDENT)
-            lead = f"{indent}{self._mark or ' '} "
-            self._items.append(lead + text.replace("\n", f"\n{indent}  "))
-            self._mark = ""
+            self._lists.add(text)
         else:
             quote = "> " if self._quotes else ""
-            self._builder.text(quote + self._mark + markdown.plain(text).replace("\n", f"\n{quote}"))
-            self._mark = ""
+            self._builder.text(quote + self._lead + markdown.plain(text).replace("\n", f"\n{quote}"))
+            self._lead = ""
 
     def _take(self) -> str:
         lines = "".join(self._text).split("\n")
@@ -161,7 +159,9 @@ class HtmlWriter:
     def _start_link(self, attributes: Mapping[str, str]) -> None:
         address = attributes.get("href") or ""
         try:
-            address = urljoin(self._base, address) if self._base and not address.startswith("#") else address
+            address = (
+                urljoin(self._base, address) if self._base and not address.startswith("#") else address
+            )
         except ValueError:
             address = ""
         if address.lower().startswith(("http://", "https://", "mailto:")) and not self._pre:
@@ -212,32 +212,29 @@ class HtmlWriter:
     def _start_list(self, attributes: Mapping[str, str]) -> None:
         del attributes
         if not self._in_cell():
-            self._lists.append([0, self._open[-1] == "ol"])
+            self._lists.start(numbered=self._open[-1] == "ol")
 
     def _start_item(self, attributes: Mapping[str, str]) -> None:
         del attributes
         if self._in_cell():
             self._text.append("; " if "".join(self._text).strip() else "")
-        elif self._lists:
-            self._lists[-1][0] += 1
-            self._mark = f"{self._lists[-1][0]}." if self._lists[-1][1] else "-"
+        else:
+            self._lists.item()
 
     def _start_definition(self, attributes: Mapping[str, str]) -> None:
         del attributes
         if not self._in_cell():
-            self._mark = "- "
+            self._lead = "- "
 
     def _end_list(self) -> None:
         self._end_block()
         if self._lists and not self._in_cell():
-            self._lists.pop()
-            self._mark = ""
+            self._lists.end()
             if not self._lists:
                 self._write_items()
 
     def _write_items(self) -> None:
-        self._builder.text("\n".join(self._items))
-        self._items = []
+        self._builder.text(self._lists.take())
 
     # -- tables ----------------------------------------------------------------------------------
 

@@ -39,7 +39,12 @@ class NodeWriter:
     """Writes nodes to a builder. With `paged`, each page is one of its own, such as a slide."""
 
     def __init__(
-        self, nodes: Sequence[Node], builder: SectionBuilder, *, paged: bool, notes: dict[int, str] | None = None
+        self,
+        nodes: Sequence[Node],
+        builder: SectionBuilder,
+        *,
+        paged: bool,
+        notes: dict[int, str] | None = None,
     ) -> None:
         self._nodes = nodes
         self._builder = builder
@@ -101,7 +106,9 @@ class NodeWriter:
         elif kind == "table":
             write_grid(_rows(content.get("grid") or {}), self._builder)
         elif kind == "code":
-            self._builder.text(markdown.fenced(str(content.get("text") or ""), str(content.get("language") or "")))
+            self._builder.text(
+                markdown.fenced(str(content.get("text") or ""), str(content.get("language") or ""))
+            )
         elif kind == "image":
             self._builder.text(_picture(str(content.get("description") or "")))
         elif kind == "footnote":

@@ -90,7 +90,9 @@ def _write(root: Element, builder: SectionBuilder) -> None:
 
 def _row(row: Element) -> list[str]:
     cells = [cell for cell in row if local(cell.tag) in ("tc", "table-cell", "covered-table-cell")]
-    return [" ".join(_text(node) for node in cell.iter() if local(node.tag) in ("p", "h")) for cell in cells]
+    return [
+        " ".join(_text(node) for node in cell.iter() if local(node.tag) in ("p", "h")) for cell in cells
+    ]
 
 
 def _sheet_name(table: Element) -> str:
@@ -125,7 +127,10 @@ def _shared_strings(archive: Archive) -> list[str]:
     data = archive.read("xl/sharedStrings.xml")
     if data is None:
         return []
-    return ["".join(node.text or "" for node in item.iter() if local(node.tag) == "t") for item in parse_xml(data)]
+    return [
+        "".join(node.text or "" for node in item.iter() if local(node.tag) == "t")
+        for item in parse_xml(data)
+    ]
 
 
 def _write_sheet(root: Element, strings: list[str], builder: SectionBuilder) -> None:

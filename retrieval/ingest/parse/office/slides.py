@@ -45,7 +45,11 @@ def relations(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for node in parse_xml(data):
         target = node.get("Target", "")
-        path = target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+        path = (
+            target.lstrip("/")
+            if target.startswith("/")
+            else posixpath.normpath(posixpath.join(folder, target))
+        )
         if node.get("TargetMode") != "External":
             found[node.get("Id", "")] = (node.get("Type", "").rpartition("/")[2], path)
     return found

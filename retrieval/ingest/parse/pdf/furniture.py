@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import pairwise
 
 from retrieval.ingest.parse.pdf.lines import Line, Page
 
@@ -37,9 +38,7 @@ def drop_furniture(pages: list[Page]) -> None:
             heights[_key(line), page.number].append(_height_on(page, line))
     for page in pages:
         drop = {
-            id(line)
-            for line in edges[page.number]
-            if _repeats(heights, page, line, of_two=len(pages) == 2)
+            id(line) for line in edges[page.number] if _repeats(heights, page, line, of_two=len(pages) == 2)
         }
         if len(pages) > 1:
             drop |= {id(line) for line in page.lines if _is_page_number(page, line)}
@@ -65,7 +64,7 @@ def _edges(page: Page) -> list[Line]:
 
 def _set_apart(lines: list[Line]) -> list[Line]:
     group: list[Line] = []
-    for line, after in zip(lines, lines[1:], strict=False):
+    for line, after in pairwise(lines):
         group.append(line)
         gap = max(after.top, line.top) - min(after.bottom, line.bottom)
         if gap > 0.8 * min(line.height, after.height):

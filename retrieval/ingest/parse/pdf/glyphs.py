@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium_c
 
@@ -56,9 +56,9 @@ class Look(NamedTuple):
 
 
 class Glyphs:
-    """The character interface of one PDFium text page; valid as long as the page is open."""
+    """The character interface of one PDFium text page (its raw handle); valid while the page is open."""
 
-    def __init__(self, text_page: pdfium_c.FPDF_TEXTPAGE, page_height: float) -> None:
+    def __init__(self, text_page: Any, page_height: float) -> None:
         self._handle = text_page
         self._page_height = page_height
         self._box = pdfium_c.FS_RECTF()
@@ -71,12 +71,12 @@ class Glyphs:
         handle, get = self._handle, pdfium_c.FPDFText_GetUnicode
         text = "".join([chr(get(handle, i)) for i in range(pdfium_c.FPDFText_CountChars(handle))])
         for match in _TOKEN.finditer(text):
-            token = match.group()
-            if token in "\r\n":
+            word = match.group()
+            if word in "\r\n":
                 yield Token("", match.start(), match.start())
-            elif token in _LINE_HYPHENS:
+            elif word in _LINE_HYPHENS:
                 yield Token("", match.start(), match.start(), hyphen=True)
-            elif word := _readable(self._turn_back(token, match.start())):
+            elif word := _readable(self._turn_back(word, match.start())):
                 yield Token(word, match.start(), match.end() - 1)
 
     def box(self, first: int, last: int) -> Box:

@@ -65,7 +65,9 @@ def find_headings(pages: list[Page], outline: list[OutlineEntry]) -> dict[int, H
     found: dict[int, Heading] = {}
     taken = {id(line) for lines, _ in outlined.values() for line in lines}
     candidates = [
-        lines for page in pages for lines in _candidates(page.lines, style, taken, rich_outline=len(outlined) > 2)
+        lines
+        for page in pages
+        for lines in _candidates(page.lines, style, taken, rich_outline=len(outlined) > 2)
     ]
     levels = _Levels([*candidates, *(lines for lines, _ in outlined.values())], outlined.values())
     for lines in candidates:
@@ -155,7 +157,8 @@ def _goes_on(last: Line, line: Line, style: Style) -> bool:
 def _has_wide_gap(line: Line) -> bool:
     """A gap as between the columns of a table."""
     return any(
-        max(after.x0 - before.x1, before.x0 - after.x1) > 1.2 * line.size and not _NUMBERED.fullmatch(before.text)
+        max(after.x0 - before.x1, before.x0 - after.x1) > 1.2 * line.size
+        and not _NUMBERED.fullmatch(before.text)
         for before, after in zip(line.words, line.words[1:], strict=False)
     )
 

@@ -160,5 +160,10 @@ def _joined(last: Line, line: Line) -> Line:
         words = [*last.words, *line.words]
     longer = last if len(last.text) >= len(line.text) else line
     return Line(
-        words, longer.size, last.bold and line.bold, last.mono and line.mono, rotated=False, broken=line.broken
+        words,
+        longer.size,
+        last.bold and line.bold,
+        last.mono and line.mono,
+        rotated=False,
+        broken=line.broken,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
@@ -42,7 +43,7 @@ def links_on(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> list[Link]:
     return found
 
 
-def _uri(document: pdfium.PdfDocument, link: pdfium_c.FPDF_LINK) -> str | None:
+def _uri(document: pdfium.PdfDocument, link: Any) -> str | None:
     action = pdfium_c.FPDFLink_GetAction(link)
     if not action or pdfium_c.FPDFAction_GetType(action) != pdfium_c.PDFACTION_URI:
         return None

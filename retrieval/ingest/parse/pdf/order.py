@@ -46,7 +46,7 @@ def _runs(lines: list[Line]) -> list[_Run]:
 
 def _follows(last: Line, line: Line) -> bool:
     """Whether `line` stands below or beside `last`, near enough to be of one piece with it."""
-    if line.bottom <= last.top or line.x0 >= last.x1 + 3 * line.size and line.top < last.top:
+    if line.bottom <= last.top or (line.x0 >= last.x1 + 3 * line.size and line.top < last.top):
         return False
     beside = line.top < last.bottom - 0.3 * last.height
     near = line.top - last.bottom < 0.7 * last.height
@@ -83,7 +83,7 @@ def _untangled(group: list[_Run]) -> list[_Run]:
         shared = [other for other in merged if _overlap(run, other)]
         for other in shared:
             merged.remove(other)
-            run = _merged(run, other)  # noqa: PLW2901
+            run = _merged(run, other)
         merged.append(run)
     return sorted(merged, key=lambda run: (run.top, run.x0))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pypdfium2 as pdfium
@@ -56,7 +57,7 @@ def match_outline(
     return found
 
 
-def _lines_of(page: Page, title: str, taken: dict[int, object]) -> tuple[Line, ...] | None:
+def _lines_of(page: Page, title: str, taken: Mapping[int, object]) -> tuple[Line, ...] | None:
     """Lines that say `title` and nothing else but a number before it; the largest type wins."""
     wanted = _letters(title)
     best: tuple[Line, ...] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pypdfium2 as pdfium
@@ -19,9 +19,6 @@ from retrieval.ingest.parse.pdf.outline import read_outline
 from retrieval.ingest.parse.pdf.text import Writer
 from retrieval.ingest.parse.sections import SectionBuilder
 from retrieval.ingest.protocol import Unreadable
-
-#: What can be seen of a title on a first page that states none: its largest heading.
-_TITLE_PAGE = 1
 
 
 class PdfParser:
@@ -83,7 +80,7 @@ class PdfTextParser:
 
 
 @contextmanager
-def opened(data: bytes, limits: ParseLimits) -> Iterator[pdfium.PdfDocument]:
+def opened(data: bytes, limits: ParseLimits) -> Generator[pdfium.PdfDocument]:
     """The open document. Raises `Unreadable`: encrypted, corrupt, too_large."""
     try:
         document = pdfium.PdfDocument(data)
@@ -117,7 +114,9 @@ def _warnings(damaged: list[int], scanned: list[int]) -> tuple[str, ...]:
     if damaged:
         told.append(f"{_pages(damaged)} could not be read.")
     if scanned:
-        told.append(f"{_pages(scanned)} hold pictures but no text. Run text recognition (OCR) to search them.")
+        told.append(
+            f"{_pages(scanned)} hold pictures but no text. Run text recognition (OCR) to search them."
+        )
     return tuple(told)
 
 

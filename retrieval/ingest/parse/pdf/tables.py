@@ -142,7 +142,8 @@ def _fits_as_header(line: Line, below: Line, columns: _Spans) -> bool:
     near = -0.5 * line.height < below.top - line.bottom < 2.0 * line.height
     hit = [_nearest(word, columns) for word in line.words]
     inside = all(
-        word.x0 < columns[at][1] and word.x1 > columns[at][0] for word, at in zip(line.words, hit, strict=True)
+        word.x0 < columns[at][1] and word.x1 > columns[at][0]
+        for word, at in zip(line.words, hit, strict=True)
     )
     return near and inside and len(set(hit)) >= max(2, 0.6 * len(columns))
 

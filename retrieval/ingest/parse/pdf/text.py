@@ -79,7 +79,7 @@ class Writer:
         return text
 
     def _rejoin(self, before: str, after: str) -> str:
-        """Joins the parts of a word broken at a line's end, with the hyphen where it belongs to the word."""
+        """Joins the parts of a word broken at a line's end, with the hyphen where it belongs there."""
         left = re.search(r"[^\W\d_]*$", before)
         right = re.match(r"[^\W\d_]*", after)
         first, second = (left.group() if left else ""), (right.group() if right else "")

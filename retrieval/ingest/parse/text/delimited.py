@@ -33,7 +33,9 @@ class DelimitedParser:
         else:
             csv.field_size_limit(_MAX_FIELD)
             try:
-                rows = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True))
+                rows = list(
+                    csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
+                )
             except csv.Error:
                 rows = [line.split(delimiter) for line in text.splitlines()]
             builder.text(markdown.table([row for row in rows if any(field.strip() for field in row)]))

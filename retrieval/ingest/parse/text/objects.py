@@ -76,7 +76,11 @@ def _long(lines: list[str]) -> bool:
 
 def _table(value: Any) -> str | None:
     """A table of records with the same few keys and plain values; None for what is no such list."""
-    if not isinstance(value, list) or len(value) < 2 or not all(isinstance(item, dict) and item for item in value):
+    if (
+        not isinstance(value, list)
+        or len(value) < 2
+        or not all(isinstance(item, dict) and item for item in value)
+    ):
         return None
     records = cast("list[dict[str, Any]]", value)
     columns = list(dict.fromkeys(key for record in records for key in record))
@@ -85,7 +89,9 @@ def _table(value: Any) -> str | None:
         return None
     if any(isinstance(item, dict | list) and item for record in records for item in record.values()):
         return None
-    return markdown.table([columns, *([_scalar(record.get(key, "")) for key in columns] for record in records)])
+    return markdown.table(
+        [columns, *([_scalar(record.get(key, "")) for key in columns] for record in records)]
+    )
 
 
 def _lines(value: Any) -> list[str]:
@@ -99,7 +105,9 @@ def _lines(value: Any) -> list[str]:
         if isinstance(item, dict) and item:
             if lead:
                 lines.append(f"{indent}{lead}")
-            below = [(depth + bool(lead), f"- {key}:", sub) for key, sub in cast("dict[str, Any]", item).items()]
+            below = [
+                (depth + bool(lead), f"- {key}:", sub) for key, sub in cast("dict[str, Any]", item).items()
+            ]
         elif isinstance(item, list) and item:
             if lead:
                 lines.append(f"{indent}{lead}")

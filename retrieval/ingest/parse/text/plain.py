@@ -93,7 +93,9 @@ def cleaned(data: bytes) -> str:
     return _CONTROLS.sub("", _ANSI.sub("", text))
 
 
-def _write_split(text: str, language: str, name_of: Callable[[str], str | None], builder: SectionBuilder) -> None:
+def _write_split(
+    text: str, language: str, name_of: Callable[[str], str | None], builder: SectionBuilder
+) -> None:
     """Fenced pieces of `text`, each under the name that its first line at the left edge defines.
 
     Comments and decorators right above a definition belong to it.

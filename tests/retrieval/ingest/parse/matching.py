@@ -25,7 +25,11 @@ def read_whole(document: ParsedDocument) -> str:
     seen: tuple[str, ...] = ()
     parts: list[str] = []
     for section in document.sections:
-        new = [h for at, h in enumerate(section.heading_path) if section.heading_path[: at + 1] != seen[: at + 1]]
+        new = [
+            h
+            for at, h in enumerate(section.heading_path)
+            if section.heading_path[: at + 1] != seen[: at + 1]
+        ]
         parts += [*new, section.markdown]
         seen = section.heading_path
     return "\n".join(parts)

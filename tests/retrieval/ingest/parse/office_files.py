@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+XML = '<?xml version="1.0" encoding="UTF-8"?>'
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 
 
@@ -22,7 +23,9 @@ def zipped(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) -> by
 
 
 def _content_types(overrides: dict[str, str]) -> str:
-    listed = "".join(f'<Override PartName="/{name}" ContentType="{kind}"/>' for name, kind in overrides.items())
+    listed = "".join(
+        f'<Override PartName="/{name}" ContentType="{kind}"/>' for name, kind in overrides.items()
+    )
     return (
         f'<Types xmlns="{_PACKAGE}/content-types">'
         '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
@@ -42,7 +45,7 @@ def relations(targets: dict[str, tuple[str, str]], *, external: tuple[str, ...] 
 
 def core_properties(title: str = "", modified: str = "", created: str = "") -> str:
     return (
-        '<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
+        f'<cp:coreProperties xmlns:cp="{_PACKAGE}/metadata/core-properties" '
         'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" '
         'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">'
         f"<dc:title>{escape(title)}</dc:title>"
@@ -60,23 +63,34 @@ def paragraph(text: str, style: str = "") -> str:
 
 def word_table(rows: list[list[str]]) -> str:
     body = "".join(
-        "<w:tr>" + "".join(f"<w:tc><w:tcPr/>{paragraph(cell)}</w:tc>" for cell in row) + "</w:tr>" for row in rows
+        "<w:tr>" + "".join(f"<w:tc><w:tcPr/>{paragraph(cell)}</w:tc>" for cell in row) + "</w:tr>"
+        for row in rows
     )
     return f"<w:tbl><w:tblPr/>{body}</w:tbl>"
 
 
-_STYLES = f'<w:styles xmlns:w="{WORD}">' + "".join(
-    f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/>'
-    f'<w:pPr><w:outlineLvl w:val="{level - 1}"/></w:pPr></w:style>'
-    for level in range(1, 7)
-) + "</w:styles>"
+_STYLES = (
+    f'<w:styles xmlns:w="{WORD}">'
+    + "".join(
+        f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/>'
+        f'<w:pPr><w:outlineLvl w:val="{level - 1}"/></w:pPr></w:style>'
+        for level in range(1, 7)
+    )
+    + "</w:styles>"
+)
 
 
 def docx(
-    *body: str, title: str = "", modified: str = "", extra: dict[str, str] | None = None, links: dict[str, str] | None = None
+    *body: str,
+    title: str = "",
+    modified: str = "",
+    extra: dict[str, str] | None = None,
+    links: dict[str, str] | None = None,
 ) -> bytes:
     """A Word document. `body` holds XML of paragraphs and tables; `links` are relation id -> address."""
-    targets = {"rS": ("styles", "styles.xml")} | {key: ("hyperlink", to) for key, to in (links or {}).items()}
+    targets = {"rS": ("styles", "styles.xml")} | {
+        key: ("hyperlink", to) for key, to in (links or {}).items()
+    }
     word = "application/vnd.openxmlformats-officedocument.wordprocessingml"
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _content_types(
@@ -84,7 +98,7 @@ def docx(
         ),
         "_rels/.rels": relations({"r1": ("officeDocument", "word/document.xml")}),
         "word/_rels/document.xml.rels": relations(targets, external=tuple(links or ())),
-        "word/document.xml": f'<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="{WORD}" xmlns:r="{RELATIONS}"><w:body>'
+        "word/document.xml": f'{XML}<w:document xmlns:w="{WORD}" xmlns:r="{RELATIONS}"><w:body>'
         + "".join(body)
         + "</w:body></w:document>",
         "word/styles.xml": _STYLES,
