@@ -47,6 +47,15 @@ class IndexUnavailable(Exception):
     """The store can't be reached or failed after bounded retries."""
 
 
+class NothingStaged(Exception):
+    """`publish` of a version that has no chunks; what is published stays as it is."""
+
+    def __init__(self, document_id: str, version_id: str) -> None:
+        self.document_id = document_id
+        self.version_id = version_id
+        super().__init__(f"Version {version_id} of document {document_id} has no chunks to publish.")
+
+
 @dataclass(frozen=True, slots=True)
 class QueryText:
     """One phrasing of a question with its dense vector, shape (dimension,), L2-normalised."""
