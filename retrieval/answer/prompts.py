@@ -58,8 +58,7 @@ _REWORK: Final = """\
 The person wants this earlier answer of yours changed: {instruction}
 
 Write the changed answer. It rests on the same sources, so name them again after each claim by their \
-labels. Add nothing that the sources don't say. If the wish asks for another \
-language, write in that language."""
+labels. Add nothing that the sources don't say."""
 
 _REPHRASE: Final = """\
 You prepare questions for a search engine over an organisation's documents. You never answer them.
@@ -163,6 +162,8 @@ def _extra(style: AnswerStyle) -> str:
 
 
 def _language_rule(request: AnswerRequest) -> str:
+    if request.rework:
+        return "Keep the language of your earlier answer, unless the person asks for another."
     language = request.style.language or request.language or ""
     if not _IS_CODE.match(language):
         return "Answer in the language of the question, even where the sources are in another."

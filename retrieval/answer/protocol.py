@@ -37,6 +37,8 @@ CannedKey = Literal[
     "nothing_to_rework",  # there is no earlier answer to shorten
     "cannot_rework",  # e.g. a translation, which needs a language model
     "sources_changed",  # a document behind the answer to rework was changed or deleted: ask again
+    "without_model",  # a quiet line: these are sentences of the documents
+    "no_sources",  # a quiet line: the answer names none
 ]
 
 

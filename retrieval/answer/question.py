@@ -56,5 +56,13 @@ class Question:
     locale: str | None = None
 
     @property
+    def reply_language(self) -> str | None:
+        """ISO 639-1 code for what the bot says of itself; None: that of the question's text."""
+        if self.options.style.language:
+            return self.options.style.language
+        shows_none = not any(char.isalpha() for char in self.text)
+        return self.locale.split("-")[0].lower() if self.locale and shows_none else None
+
+    @property
     def scopes(self) -> tuple[Scope, ...]:
         return (self.scope,) if self.attachments is None else (self.scope, self.attachments)

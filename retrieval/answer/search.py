@@ -1,0 +1,147 @@
+"""Search as a step of a turn: one batch of embeddings, one request to the index, real passages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from retrieval.answer.question import Question
+from retrieval.index.protocol import Hit, IndexUnavailable, ListRank, QueryText, SearchMode, VectorIndex
+from retrieval.models.meter import metered
+from retrieval.models.prices import cost
+from retrieval.models.protocol import Embedder, ErrorKind, ModelError
+from retrieval.scope import Scope
+from retrieval.trace import ModelUse, Trace
+
+T = TypeVar("T")
+
+#: How many times as many passages are retrieved when a reranker chooses among them.
+OVER_RETRIEVAL = 3
+#: Documents found by their summary whose passages are looked up, and passages of each.
+MAX_SUMMARIES = 4
+PASSAGES_PER_SUMMARY = 2
+
+
+class Searcher:
+    """Times are seconds, and a last resort: embedder and index have their own."""
+
+    def __init__(
+        self,
+        index: VectorIndex,
+        embedder: Embedder,
+        *,
+        embed_seconds: float = 30.0,
+        search_seconds: float = 15.0,
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._embed_seconds = embed_seconds
+        self._search_seconds = search_seconds
+
+    async def find(
+        self, question: Question, queries: Sequence[str], trace: Trace, *, note: str | None = None
+    ) -> list[Hit]:
+        """Passages for all phrasings, best first. The first query stands for the question.
+
+        Raises `IndexUnavailable`, or `ModelError` where only vectors were to be searched.
+        """
+        options = question.options
+        limit = options.passages_retrieved * (OVER_RETRIEVAL if options.rerank else 1)
+        texts, mode = await self._embed(queries, options.mode, trace)
+        with trace.step("search", queries=list(queries), mode=mode, limit=limit) as step:
+            step.note = note
+            found = await asyncio.gather(
+                *(
+                    self._timed(self._index.search(scope, texts, limit=limit, mode=mode))
+                    for scope in question.scopes
+                )
+            )
+            step.outputs["hits"] = [described(hit) for hits in found for hit in hits]
+        passages = await asyncio.gather(
+            *(
+                self._passages(scope, hits, texts[0], trace)
+                for scope, hits in zip(question.scopes, found, strict=True)
+            )
+        )
+        merged = {hit.chunk.chunk_id: hit for hits in reversed(passages) for hit in hits}
+        # Stable: within equal scores the order of the index, and of the passages of a summary, stays.
+        return sorted(merged.values(), key=lambda hit: -hit.score)[:limit]
+
+    async def _embed(
+        self, queries: Sequence[str], mode: SearchMode, trace: Trace
+    ) -> tuple[list[QueryText], SearchMode]:
+        """Without an embedder a hybrid search goes on by keywords."""
+        if mode != "keyword":
+            with trace.step("embed", texts=len(queries)) as step, metered() as meter:
+                try:
+                    async with asyncio.timeout(self._embed_seconds):
+                        vectors = await self._embedder.embed_queries(queries)
+                except (ModelError, TimeoutError) as error:
+                    kind: ErrorKind = error.kind if isinstance(error, ModelError) else "timeout"
+                    if mode == "semantic":
+                        raise ModelError(
+                            kind, "The embedding model failed.", model=self._embedder.name
+                        ) from error
+                    step.note = f"The embedding model failed ({kind}): searched by keywords only."
+                else:
+                    usage, name = meter.usage, self._embedder.name
+                    use = ModelUse(role="embedding", model=name, input_tokens=usage.input_tokens)
+                    step.models.append(use.model_copy(update={"cost": cost(name, usage)}))
+                    return [QueryText(text, row) for text, row in zip(queries, vectors, strict=True)], mode
+        nothing = np.zeros(self._embedder.fingerprint.dimension, dtype=np.float32)
+        return [QueryText(text, nothing) for text in queries], "keyword"
+
+    async def _passages(
+        self, scope: Scope, hits: Sequence[Hit], query: QueryText, trace: Trace
+    ) -> list[Hit]:
+        """`hits` with the best passages of a document in the place of its summary."""
+        summaries = [hit for hit in hits if hit.chunk.kind == "summary"][:MAX_SUMMARIES]
+        if not summaries:
+            return list(hits)
+        documents = [hit.chunk.meta.document_id for hit in summaries]
+        with trace.step("passages of summaries", documents=documents) as step:
+            found = await asyncio.gather(
+                *(
+                    self._timed(self._index.passages_of(scope, document, query, limit=PASSAGES_PER_SUMMARY))
+                    for document in documents
+                )
+            )
+            step.outputs["hits"] = [described(hit) for hits in found for hit in hits]
+        by_document = dict(zip(documents, found, strict=True))
+        placed: dict[str, Hit] = {}
+        for rank, hit in enumerate(hits, 1):
+            if hit.chunk.kind == "passage":
+                placed.setdefault(hit.chunk.chunk_id, hit)
+                continue
+            for passage in by_document.pop(hit.chunk.meta.document_id, ()):
+                if passage.chunk.kind == "passage":
+                    lists = passage.lists | {"summary": ListRank(rank, hit.score)}
+                    placed.setdefault(
+                        passage.chunk.chunk_id, replace(passage, score=hit.score, lists=lists)
+                    )
+        return list(placed.values())
+
+    async def _timed(self, work: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(self._search_seconds):
+                return await work
+        except TimeoutError as error:
+            raise IndexUnavailable(f"No answer within {self._search_seconds:g} s.") from error
+
+
+def described(hit: Hit) -> dict[str, Any]:
+    """A hit for the trace: by its ids, so that no text outlives its document."""
+    chunk = hit.chunk
+    return {
+        "chunk": chunk.chunk_id,
+        "document": chunk.meta.document_id,
+        "name": chunk.meta.name,
+        "ordinal": chunk.ordinal,
+        "kind": chunk.kind,
+        "score": round(hit.score, 6),
+        "lists": {name: [place.rank, round(place.score, 6)] for name, place in hit.lists.items()},
+    }
