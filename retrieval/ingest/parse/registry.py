@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 _BY_KIND: dict[Kind, tuple[str, ...]] = {
     "pdf": ("pdf", "pdf-text", "xberg"),
     "docx": ("office", "office-text"),
-    "pptx": ("office", "office-text"),
+    "pptx": ("slides", "office", "office-text"),
     "xlsx": ("office", "office-text"),
     "odt": ("office", "office-text"),
     "ods": ("office", "office-text"),
-    "odp": ("office", "office-text"),
+    "odp": ("office-text", "office"),
     "xlsb": ("office",),
     "rtf": ("office",),
     "doc": ("office",),
@@ -64,6 +64,10 @@ def make_parser(name: str, limits: ParseLimits, parse_inner: ParseInner, depth: 
             from retrieval.ingest.parse.office.plain import OfficeTextParser
 
             return OfficeTextParser(limits)
+        case "slides":
+            from retrieval.ingest.parse.office.slides import SlidesParser
+
+            return SlidesParser(limits)
         case "epub":
             from retrieval.ingest.parse.epub import EpubParser
 

@@ -17,10 +17,10 @@ from retrieval.ingest.parse.html.tables import HtmlTable
 from retrieval.ingest.parse.sections import SectionBuilder
 
 _BLOCKS = frozenset({
-    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt",
-    "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr",
-    "html", "legend", "li", "main", "menu", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody",
-    "td", "tfoot", "th", "thead", "tr", "ul",
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl",
+    "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+    "header", "hr", "html", "legend", "li", "main", "menu", "nav", "ol", "p", "pre", "section", "summary",
+    "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 })  # fmt: skip
 _HEADING = re.compile(r"h[1-6]")
 _SPACE = re.compile(r"[ \t\r\n\f\u200b]+")
@@ -137,8 +137,7 @@ class HtmlWriter:
             self._link = (self._link[0], 0)
         return "\n".join(stripped for line in lines if (stripped := _SPACE.sub(" ", line).strip()))
 
-    def _line_break(self, attributes: Mapping[str, str]) -> None:
-        del attributes
+    def _line_break(self, _: Mapping[str, str]) -> None:
         self._text.append(" " if self._in_cell() else "\n")
 
     def _picture(self, attributes: Mapping[str, str]) -> None:
@@ -146,8 +145,7 @@ class HtmlWriter:
         if len(alternative.split()) >= _MIN_ALT_WORDS:
             self.data(f" {alternative} ")
 
-    def _start_quote(self, attributes: Mapping[str, str]) -> None:
-        del attributes
+    def _start_quote(self, _: Mapping[str, str]) -> None:
         self._quotes += 1
 
     def _end_quote(self) -> None:
@@ -209,20 +207,17 @@ class HtmlWriter:
 
     # -- lists -----------------------------------------------------------------------------------
 
-    def _start_list(self, attributes: Mapping[str, str]) -> None:
-        del attributes
+    def _start_list(self, _: Mapping[str, str]) -> None:
         if not self._in_cell():
             self._lists.start(numbered=self._open[-1] == "ol")
 
-    def _start_item(self, attributes: Mapping[str, str]) -> None:
-        del attributes
+    def _start_item(self, _: Mapping[str, str]) -> None:
         if self._in_cell():
             self._text.append("; " if "".join(self._text).strip() else "")
         else:
             self._lists.item()
 
-    def _start_definition(self, attributes: Mapping[str, str]) -> None:
-        del attributes
+    def _start_definition(self, _: Mapping[str, str]) -> None:
         if not self._in_cell():
             self._lead = "- "
 
@@ -250,15 +245,13 @@ class HtmlWriter:
                     self._builder.text(markdown.plain(" ".join(text for text in row if text)))
         self._end_block()
 
-    def _start_table(self, attributes: Mapping[str, str]) -> None:
-        del attributes
+    def _start_table(self, _: Mapping[str, str]) -> None:
         if self._in_cell():
             self._leave_tables()
         self._write_items()
         self._tables.append(HtmlTable())
 
-    def _start_row(self, attributes: Mapping[str, str]) -> None:
-        del attributes
+    def _start_row(self, _: Mapping[str, str]) -> None:
         if self._tables:
             self._tables[-1].start_row()
 

@@ -38,42 +38,24 @@ class Node(Protocol):
 class NodeWriter:
     """Writes nodes to a builder. With `paged`, each page is one of its own, such as a slide."""
 
-    def __init__(
-        self,
-        nodes: Sequence[Node],
-        builder: SectionBuilder,
-        *,
-        paged: bool,
-        notes: dict[int, str] | None = None,
-    ) -> None:
+    def __init__(self, nodes: Sequence[Node], builder: SectionBuilder, *, paged: bool) -> None:
         self._nodes = nodes
         self._builder = builder
         self._paged = paged
         self._page: int | None = None
-        #: Speaker notes by page, said at its end.
-        self._notes = dict(notes or {})
         self._footnotes: list[str] = []
 
     def write(self) -> None:
         for index, node in enumerate(self._nodes):
             if node.parent is None:
                 self._write(index)
-        self._end_page()
-        for page in sorted(self._notes):
-            self._turn_to(page)
-            self._end_page()
         for note in self._footnotes:
             self._builder.text(note)
 
     def _turn_to(self, page: int) -> None:
         if self._paged and page != self._page:
-            self._end_page()
             self._page = page
             self._builder.page(page, keep_path=False)
-
-    def _end_page(self) -> None:
-        if self._page is not None and (note := self._notes.pop(self._page, "")):
-            self._builder.text("Notes: " + note)
 
     def _write(self, top: int) -> None:
         pending = [top]

@@ -16,7 +16,6 @@ from retrieval.ingest.parse.detect import Kind, detect
 from retrieval.ingest.parse.meta import clean_title, parse_date
 from retrieval.ingest.parse.office.nodes import Node, NodeWriter
 from retrieval.ingest.parse.office.plain import OfficeTextParser
-from retrieval.ingest.parse.office.slides import speaker_notes
 from retrieval.ingest.parse.sections import SectionBuilder
 from retrieval.ingest.protocol import Unreadable
 
@@ -60,7 +59,7 @@ class OfficeParser:
             raise Unreadable("unsupported", f"{self.name} reads no {kind}")
         archive = Archive(data, self._limits) if kind in _IN_ZIP else None
         try:
-            return self._read(kind, data, archive)
+            return self._read(kind, data)
         except Unreadable as refusal:
             if refusal.reason != "corrupt" or archive is None:
                 raise
@@ -68,14 +67,13 @@ class OfficeParser:
             warning = "This file was read in a simpler way; its structure may be incomplete."
             return document.model_copy(update={"warnings": (*document.warnings, warning)})
 
-    def _read(self, kind: Kind, data: bytes, archive: Archive | None) -> ParsedDocument:
+    def _read(self, kind: Kind, data: bytes) -> ParsedDocument:
         result = _extract(kind, data, self._limits)
         builder = SectionBuilder(self._limits)
         paged = kind in _SLIDES
         if result.document and result.document.nodes:
             nodes = cast("Sequence[Node]", result.document.nodes)
-            notes = speaker_notes(archive) if archive and kind == "pptx" else {}
-            NodeWriter(nodes, builder, paged=paged, notes=notes).write()
+            NodeWriter(nodes, builder, paged=paged).write()
         else:
             builder.text(result.content)
         stated = result.metadata

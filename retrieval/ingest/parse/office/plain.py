@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from collections.abc import Iterator
 
 from lxml import etree
 
@@ -13,8 +13,7 @@ from retrieval.ingest.parse import markdown
 from retrieval.ingest.parse.archive import Archive
 from retrieval.ingest.parse.detect import Kind, detect
 from retrieval.ingest.parse.grid import write_grid
-from retrieval.ingest.parse.meta import clean_title, parse_date
-from retrieval.ingest.parse.office.slides import slide_names
+from retrieval.ingest.parse.office.package import slide_names, stated
 from retrieval.ingest.parse.sections import SectionBuilder
 from retrieval.ingest.parse.xml import local, parse_xml
 from retrieval.ingest.protocol import Unreadable
@@ -50,8 +49,8 @@ class OfficeTextParser:
             if kind == "xlsx":
                 _write_sheet(parse_xml(content), _shared_strings(archive), builder)
             else:
-                _write(parse_xml(content), builder)
-        title, date = _stated(archive)
+                pages = _write(parse_xml(content), builder) or pages
+        title, date = stated(archive)
         return ParsedDocument(
             sections=builder.build(), title=title, pages=pages, document_date=date, parser=f"{self.name}/1"
         )
@@ -68,24 +67,48 @@ def _parts(kind: Kind, archive: Archive) -> list[str]:
     return ["content.xml"]
 
 
-def _write(root: Element, builder: SectionBuilder) -> None:
-    """Paragraphs one by one, tables whole. Iterative, since files decide how deep they go."""
+def _write(root: Element, builder: SectionBuilder) -> int:
+    """Paragraphs one by one, lists and tables whole; returns the slides seen.
+
+    Iterative, since files decide how deep they go.
+    """
+    slides = 0
     pending = [root]
     while pending:
         node = pending.pop()
         tag = local(node.tag)
+        if tag == "page":
+            slides += 1
+            builder.page(slides, keep_path=False)
         if tag in ("p", "h"):
-            text = _text(node)
             if level := _level(node):
-                builder.heading(level, text)
+                builder.heading(level, _text(node))
             else:
-                builder.text(markdown.plain(text))
+                builder.text(markdown.plain(_text(node)))
+        elif tag in ("sp", "frame") and _is_title(node):
+            builder.heading(1, " ".join(_text(below) for below in _paragraphs(node)))
+        elif tag == "list":
+            builder.text("\n".join(f"- {text}" for below in _paragraphs(node) if (text := _text(below))))
+        elif tag == "notes":
+            said = "\n".join(text for below in _paragraphs(node) if (text := _text(below)))
+            builder.text(f"Notes: {said}" if said else "")
         elif tag in ("tbl", "table"):
             if name := _sheet_name(node):
                 builder.heading(1, name)
             write_grid([_row(row) for row in node.iter() if local(row.tag) in ("tr", "table-row")], builder)
         else:
             pending.extend(reversed(node))
+    return slides
+
+
+def _is_title(shape: Element) -> bool:
+    """Whether this is the title of a slide, as PowerPoint or OpenDocument mark it."""
+    kinds = [_attribute(node, "type") for node in shape.iter() if local(node.tag) == "ph"]
+    return _attribute(shape, "class") == "title" or any(kind in ("title", "ctrTitle") for kind in kinds)
+
+
+def _paragraphs(node: Element) -> Iterator[Element]:
+    return (below for below in node.iter() if local(below.tag) in ("p", "h"))
 
 
 def _row(row: Element) -> list[str]:
@@ -102,12 +125,24 @@ def _sheet_name(table: Element) -> str:
 
 def _text(paragraph: Element) -> str:
     if _ODF in str(paragraph.tag):
-        return " ".join("".join(str(text) for text in paragraph.itertext()).split())
+        return " ".join("".join(_odf_texts(paragraph)).split())
     parts: list[str] = []
     for node in paragraph.iter():
         tag = local(node.tag)
         parts.append(node.text or "" if tag == "t" else " " if tag in ("tab", "br", "cr") else "")
     return "".join(parts).strip()
+
+
+def _odf_texts(paragraph: Element) -> Iterator[str]:
+    """The texts in a paragraph; a footnote in it in brackets."""
+    for event, node in etree.iterwalk(paragraph, events=("start", "end")):
+        tag = local(node.tag)
+        if event == "start":
+            yield " (" if tag == "note-body" else " " if tag in ("s", "tab", "line-break") else ""
+            yield (node.text or "") if tag != "note-citation" else ""
+        else:
+            yield ")" if tag == "note-body" else ""
+            yield (node.tail or "") if node is not paragraph else ""
 
 
 def _attribute(node: Element, name: str) -> str:
@@ -143,13 +178,3 @@ def _cell(cell: Element, strings: list[str]) -> str:
     if cell.get("t") != "s":
         return text
     return strings[int(text)] if text.isdigit() and int(text) < len(strings) else ""
-
-
-def _stated(archive: Archive) -> tuple[str | None, datetime | None]:
-    """Title and date from the properties."""
-    found: dict[str, str] = {}
-    for part in ("docProps/core.xml", "meta.xml"):
-        if (data := archive.read(part)) is not None:
-            found |= {local(node.tag): node.text or "" for node in parse_xml(data).iter() if not len(node)}
-    date = found.get("modified") or found.get("date") or found.get("created") or found.get("creation-date")
-    return clean_title(found.get("title")), parse_date(date)
