@@ -130,8 +130,8 @@ class HostedEmbedder(ABC):
         return (raw / lengths).astype(np.float32, copy=False)
 
 
-def rows(vectors: Sequence[Sequence[float]]) -> Vectors:
-    """Lists of numbers as float32 rows. Raises `BadAnswer` for a ragged or empty answer."""
+def rows(vectors: Sequence[Vectors | Sequence[float]]) -> Vectors:
+    """Vectors as float32 rows. Raises `BadAnswer` for a ragged or empty answer."""
     try:
         array = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError):

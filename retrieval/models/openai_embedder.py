@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Literal
 
-from openai.types import CreateEmbeddingResponse
+import numpy as np
+import openai
+from pydantic_core import from_json
 
 from retrieval.models.embedding import BatchLimits, HostedEmbedder, Kind, rows
 from retrieval.models.errors import BadAnswer, decoding
-from retrieval.models.openai_client import OpenAIConnection, explain, is_official
+from retrieval.models.openai_client import OpenAIConnection, explain, said
 from retrieval.models.prefixes import EmbeddingFacts, facts
 from retrieval.models.protocol import Usage, Vectors
 from retrieval.models.retry import Failure, RetryPolicy
@@ -35,23 +38,47 @@ class OpenAICompatibleEmbedder(HostedEmbedder):
         )
         self._connection = connection.share()
         self._embeddings = connection.client.embeddings
-        # base64 is smaller and faster to read, but only OpenAI is sure to know it; Scaleway's
-        # documentation says it doesn't.
-        self._encoding: Literal["base64", "float"] = "base64" if is_official(connection) else "float"
+        # A fifth of the size and much faster to read. Servers that don't know it refuse it, or send
+        # lists of numbers all the same.
+        self._encoding: Literal["base64", "float"] = "base64"
 
     async def aclose(self) -> None:
         await self._connection.aclose()
 
     async def _request(self, texts: Sequence[str], kind: Kind) -> tuple[Vectors, Usage]:  # noqa: ARG002
-        with decoding():  # the SDK doesn't check what it was sent
-            answer: CreateEmbeddingResponse = await self._embeddings.create(
-                model=self.spec.model, input=list(texts), encoding_format=self._encoding
-            )
-            ordered = sorted(answer.data, key=lambda one: one.index)
-            if [one.index for one in ordered] != list(range(len(texts))):
+        body = await self._send(list(texts))
+        with decoding():
+            answer = from_json(body)
+            ordered = sorted(answer["data"], key=lambda one: one["index"])
+            if [one["index"] for one in ordered] != list(range(len(texts))):
                 raise BadAnswer
-            vectors = rows([one.embedding for one in ordered])
-            return vectors, Usage(input_tokens=answer.usage.prompt_tokens if answer.usage else 0)
+            vectors = rows([_numbers(one["embedding"]) for one in ordered])
+            tokens = int((answer.get("usage") or {}).get("prompt_tokens") or 0)
+        return vectors, Usage(input_tokens=tokens)
+
+    async def _send(self, texts: list[str]) -> bytes:
+        """The answer as it came: the SDK's own reading takes 10 ms of the event loop a vector."""
+        while True:
+            encoding = self._encoding
+            try:
+                raw = await self._embeddings.with_raw_response.create(
+                    model=self.spec.model, input=texts, encoding_format=encoding
+                )
+            except openai.APIStatusError as error:
+                if encoding == "float" or error.status_code not in (400, 422):
+                    raise
+                if "encoding_format" not in said(error):
+                    raise
+                self._encoding = "float"
+            else:
+                return raw.content
 
     def _explain(self, error: Exception) -> Failure | None:
         return explain(self.spec, error)
+
+
+def _numbers(embedding: str | list[float]) -> Vectors | list[float]:
+    """A vector out of base64 of little-endian float32, or a list as it is."""
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding), dtype="<f4")
+    return embedding

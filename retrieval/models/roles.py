@@ -18,7 +18,10 @@ Thinking = Literal["minimal", "low"]
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """None for a role of text means: done without a model. None for the reranker means: off."""
+    """None for a role of text means: done without a model. None for the reranker means: off.
+
+    Connections belong to the event loop that first uses them: build the roles once a process.
+    """
 
     answer: TextModel | None
     rephrase: TextModel | None

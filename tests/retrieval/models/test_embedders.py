@@ -16,7 +16,7 @@ from retrieval.models.embedding import BatchLimits, HostedEmbedder, fingerprint_
 from retrieval.models.gemini_embedder import GeminiEmbedder
 from retrieval.models.meter import metered
 from retrieval.models.openai_embedder import OpenAICompatibleEmbedder
-from retrieval.models.protocol import ErrorKind, ModelError
+from retrieval.models.protocol import ErrorKind, ModelError, Vectors
 from retrieval.models.spec import parse
 from tests.doubles.gemini import GeminiDouble
 from tests.doubles.http import Fail, Hang, HttpDouble, Raw
@@ -194,6 +194,30 @@ async def test_requests_keep_to_the_limits() -> None:
     sizes = [len(received.json["input"]) for received in double.requests]
     assert sum(sizes) == 25
     assert max(sizes) <= 4
+
+
+async def test_vectors_come_packed_where_the_server_can_and_as_lists_where_not() -> None:
+    async with OpenAICompatibleDouble() as double, OpenAICompatibleDouble(knows=()) as older:
+        vectors: list[Vectors] = []
+        for server in (double, older):
+            embedder = openai_embedder(server)
+            vectors.append(await embedder.embed_passages(["one text"]))
+            await embedder.embed_passages(["another text"])
+            await embedder.aclose()
+    np.testing.assert_array_equal(vectors[0], vectors[1])
+    assert [one.json["encoding_format"] for one in double.requests] == ["base64"] * 2
+    assert [one.json["encoding_format"] for one in older.requests] == ["base64", "float", "float"]
+
+
+@pytest.mark.parametrize("packed", ["!!!", "AAA", "AAAA", ""])
+async def test_a_broken_packing_is_an_error(packed: str) -> None:
+    async with OpenAICompatibleDouble() as double:
+        double.always(lambda _: Raw(f'{{"data": [{{"index": 0, "embedding": "{packed}"}}]}}'))
+        embedder = openai_embedder(double)
+        with pytest.raises(ModelError) as caught:
+            await embedder.embed_passages(["one text"])
+        await embedder.aclose()
+    assert caught.value.kind == "unavailable"
 
 
 # -- dimensions --------------------------------------------------------------------------------
