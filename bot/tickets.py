@@ -15,11 +15,12 @@ import contextlib
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
+from taskiq.exceptions import SendTaskError
 from taskiq.receiver import Receiver
 from taskiq_redis import RedisStreamBroker
 
@@ -32,7 +33,8 @@ GROUP: Final = "footnote"
 TASK: Final = "footnote.ingest"
 #: Entries kept. Losing one costs nothing, since workers look for work by themselves too.
 MAX_TICKETS: Final = 1000
-#: Milliseconds to wait for an entry, in one call; below the connection's timeout.
+SEND_TIMEOUT: Final = 10.0
+#: Milliseconds to wait for an entry, in one call.
 BLOCK_MS: Final = 5000
 #: Milliseconds after which another worker takes over a ticket.
 IDLE_MS: Final = 60_000
@@ -45,6 +47,9 @@ class Tickets:
         self._work: Callable[[], Awaitable[None]] | None = None
         self.concurrency = concurrency
         self._consumer = f"{socket.gethostname()}-{os.getpid()}"
+        # Without a timeout, because with one a write may swallow the cancellation that ends the listener
+        # (see `bot.tasks`). Keep-alive finds a server that is gone.
+        connection: dict[str, Any] = CONNECTION | {"socket_timeout": None}
         self._broker = RedisStreamBroker(
             url,
             queue_name=keys.tickets(),
@@ -59,9 +64,14 @@ class Tickets:
             unacknowledged_lock_timeout=10.0,
             # The listener keeps one; sending and acknowledging take turns with the rest.
             max_connection_pool_size=4 + concurrency,
-            **CONNECTION,
+            **connection,
         )
-        self._task = self._broker.register_task(self._run, task_name=TASK)
+
+        async def ingest() -> None:  # taskiq renames what it registers, so no method
+            if self._work is not None:
+                await self._work()
+
+        self._task = self._broker.register_task(ingest, task_name=TASK)
 
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncGenerator[None]:
@@ -72,8 +82,12 @@ class Tickets:
             await self._broker.shutdown()
 
     async def send(self) -> None:
-        """Wake a worker. Raises redis' errors."""
-        await self._task.kiq()
+        """Wake a worker. If that fails, a worker sees by itself that there is something to do."""
+        try:
+            async with asyncio.timeout(SEND_TIMEOUT):
+                await self._task.kiq()
+        except (SendTaskError, TimeoutError) as error:
+            log.warning("ticket_not_sent", error=type(error.__cause__ or error).__name__)
 
     async def serve(self, work: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
         """Do `work` for each ticket, at most `concurrency` at once, until `stop`; then wait for them."""
@@ -94,7 +108,3 @@ class Tickets:
         async with Redis(connection_pool=self._broker.connection_pool) as redis:
             with contextlib.suppress(RedisError):
                 await redis.xgroup_delconsumer(keys.tickets(), GROUP, self._consumer)
-
-    async def _run(self) -> None:
-        if self._work is not None:
-            await self._work()

@@ -23,6 +23,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from bot.owner import socket_path
+from bot.tasks import end
 
 log = structlog.get_logger()
 
@@ -91,8 +92,7 @@ class PrivateValkey:
             yield self.socket
         finally:
             if keeper is not None:
-                keeper.cancel()
-                await asyncio.wait([keeper])
+                await end(keeper)
             await self._stop()
 
     def _prepare(self) -> None:

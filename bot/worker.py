@@ -15,6 +15,7 @@ from bot import keys
 from bot.ingest_queue import Cancelled, IngestQueue, Lease, LeaseLost
 from bot.ingestion import Ingestion, Ingests
 from bot.library import Library
+from bot.tasks import end
 from bot.tickets import Tickets
 from retrieval.index.protocol import IndexUnavailable
 
@@ -62,10 +63,8 @@ class Worker:
             yield
         finally:
             self._stopping.set()
-            jobs = [job for _, job in self._jobs.values()]
-            for task in (*jobs, *tasks[1:]):
-                task.cancel()
-            await asyncio.wait([*tasks, *jobs])
+            await end(*tasks[1:], *(job for _, job in self._jobs.values()))
+            await asyncio.wait([tasks[0]])
 
     async def _drain(self) -> None:
         """Work versions until none is left: so one ticket is enough for any number of them."""
@@ -79,8 +78,7 @@ class Worker:
                 return
             if earlier := self._jobs.get(lease.version_id):
                 # Our own lease ran out, for instance while the machine slept.
-                earlier[1].cancel()
-                await asyncio.wait([earlier[1]])
+                await end(earlier[1])
             poke = asyncio.Event()
             job = asyncio.create_task(self._job(lease, poke), name=f"ingest-{lease.version_id}")
             self._jobs[lease.version_id] = (poke, job)
@@ -90,12 +88,14 @@ class Worker:
 
     async def _job(self, lease: Lease, poke: asyncio.Event) -> None:
         """Work one version with a heartbeat beside it. Raises nothing but its own cancellation."""
+        over = asyncio.Event()
         try:
             try:
                 async with asyncio.TaskGroup() as group:
-                    beat = group.create_task(self._heartbeat(lease, poke))
+                    group.create_task(self._heartbeat(lease, poke, over))
                     await self._ingestion.run(lease)
-                    beat.cancel()
+                    over.set()
+                    poke.set()
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
         except asyncio.CancelledError:
@@ -110,17 +110,26 @@ class Worker:
         except Exception as error:
             await self._trouble(lease, error)
 
-    async def _heartbeat(self, lease: Lease, poke: asyncio.Event) -> None:
-        """Renew the lease. Raises `LeaseLost` or `Cancelled`, which stops the work."""
+    async def _heartbeat(self, lease: Lease, poke: asyncio.Event, over: asyncio.Event) -> None:
+        """Renew the lease now and then, and when poked, until the work is over.
+
+        Raises `LeaseLost` or `Cancelled`, which stops the work.
+        """
         held_until = time.monotonic() + self._queue.lease_ms / 1000
         while True:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(poke.wait(), self._queue.lease_ms / 3000)
+            if over.is_set():
+                return
             poke.clear()
             asked = time.monotonic()
             try:
                 await self._queue.renew(lease)
                 held_until = asked + self._queue.lease_ms / 1000
+            except (Cancelled, LeaseLost):
+                if over.is_set():
+                    return
+                raise
             except RedisError as error:
                 if time.monotonic() > held_until:
                     raise LeaseLost(lease.version_id) from error
