@@ -37,7 +37,3 @@ class Admin(Protocol):
     def reindex(self) -> AsyncIterator[ReindexProgress]:
         """Rebuild every workspace's index from the stored text, while the old one answers."""
         ...
-
-    async def stop(self) -> None:
-        """Ask the owner to end, as Ctrl-C would."""
-        ...

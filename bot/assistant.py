@@ -9,7 +9,6 @@ from contextlib import aclosing
 
 import structlog
 from redis.exceptions import RedisError
-from retrieval.answer.pipeline import AnswerPipeline
 
 from adapters.conversation import Delta, Reply, ReplyEvent, Turn, Working
 from adapters.ports import Actor, Explanation, Refused
@@ -25,6 +24,8 @@ from bot.settings import WorkspaceValues
 from bot.turns import SourceRef, TurnRecord, TurnStore
 from bot.workspaces import WorkspaceBook
 from retrieval.answer.events import Done, Failed, Source, Status, TextDelta
+from retrieval.answer.pipeline import AnswerPipeline
+from retrieval.answer.streams import closing
 from retrieval.trace import Trace
 
 log = structlog.get_logger()
@@ -99,7 +100,7 @@ class Assistant:
         except ScopeError as error:
             yield Reply(turn_id=turn.id, kind="notice", text=str(error))
             return
-        async with aclosing(self._pipeline().answer(question)) as events:
+        async with closing(self._pipeline().answer(question)) as events:
             async for event in events:
                 match event:
                     case Status():

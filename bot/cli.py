@@ -20,7 +20,7 @@ from adapters.forms import Progress
 from adapters.ports import Actor, AudienceChoice, Refused, SearchMode, UploadOptions
 from bot import __version__, demo, terminal
 from bot.config import Config
-from bot.connect import Knowledge, choose_workspace, connect, local_actor
+from bot.connect import PORTS, Knowledge, choose_workspace, connect, local_actor
 from bot.logs import configure_logging
 from bot.rpc import OwnerGone, RemoteError
 
@@ -36,19 +36,20 @@ def fail(message: str, code: int = 1) -> NoReturn:
     raise typer.Exit(code)
 
 
-def load_config() -> Config:
+def load_config(*, serving: bool) -> Config:
     try:
         config = Config()
     except ValidationError as error:
         lines = [f"{str(e['loc'][-1]).upper()}: {e['msg']}" for e in error.errors()]
         fail("The configuration is not right. " + " ".join(lines), 2)
-    configure_logging(config)
+    # Someone at a terminal wants the answer, not the steps to it.
+    configure_logging(config, least="info" if serving else "warning")
     return config
 
 
-def run(work: Callable[[Config], Coroutine[Any, Any, None]]) -> None:
+def run(work: Callable[[Config], Coroutine[Any, Any, None]], *, serving: bool = False) -> None:
     """Run a command to its end, and turn what can go wrong into one sentence."""
-    config = load_config()
+    config = load_config(serving=serving)
     try:
         asyncio.run(work(config))
     except Refused as error:
@@ -257,30 +258,48 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 @app.command(name="demo")
 def demo_command() -> None:
-    """Load the example handbook, answer a question of it, then wait for yours."""
+    """Load the example handbook, serve the page, answer a question, then wait for yours."""
 
     async def work(config: Config) -> None:
-        async with connect(config) as knowledge:
+        from bot.serve import alone, serving, stopped
+
+        stop = stopped()
+        async with alone(config) as bot, serving(bot, config, workspace=demo.WORKSPACE) as address:
+            knowledge = Knowledge(**{name: getattr(bot, name) for name in PORTS})
             actor = local_actor(await choose_workspace(knowledge, demo.WORKSPACE))
             await finish_uploads(knowledge, actor, await demo.load_handbook(knowledge, actor))
-            await converse(knowledge, actor)
+            out.print(f"\nThe page: [bold]{address}[/]")
+            talk = asyncio.create_task(converse(knowledge, actor))
+            ended = asyncio.create_task(stop.wait())
+            await asyncio.wait([talk, ended], return_when=asyncio.FIRST_COMPLETED)
+            if talk.done() and not await talk:  # nobody types here: the page may still be used
+                await ended
+            for task in (talk, ended):
+                task.cancel()
 
     run(work)
 
 
-async def converse(knowledge: Knowledge, actor: Actor) -> None:
-    """The demo's question, then questions from the terminal until it closes."""
+async def converse(knowledge: Knowledge, actor: Actor) -> int:
+    """The demo's question, then those from the terminal until it closes; how many came from there."""
     history: tuple[Message, ...] = ()
-    question: str | None = demo.QUESTION
-    out.print(f"\n[bold]>[/] {question}")
-    while question is not None:
+    count = -1
+    out.print(f"\n[bold]>[/] {demo.QUESTION}")
+
+    async def asked() -> AsyncIterator[str]:
+        yield demo.QUESTION
+        async for question in terminal.questions(out):
+            yield question
+
+    async for question in asked():
+        count += 1
         turn = turn_of(actor, question, history)
         reply = await terminal.show_answer(out, knowledge.answers.answer(turn))
         if reply is not None:
-            asked = Message(id=turn.id, role="person", author=actor.person, text=question)
-            answered = Message(id=f"{turn.id}/reply", role="assistant", text=reply.text, turn_id=turn.id)
-            history = (*history, asked, answered)[-20:]
-        question = await asyncio.to_thread(terminal.read_question, out)
+            before = Message(id=turn.id, role="person", author=actor.person, text=question)
+            after = Message(id=f"{turn.id}/reply", role="assistant", text=reply.text, turn_id=turn.id)
+            history = (*history, before, after)[-20:]
+    return count
 
 
 @app.command()
@@ -288,7 +307,7 @@ def serve() -> None:
     """Serve the bot until it is stopped: health, metrics and the ingest worker."""
     from bot.serve import serve as serve_forever
 
-    run(serve_forever)
+    run(serve_forever, serving=True)
 
 
 @app.command()
@@ -296,7 +315,7 @@ def worker() -> None:
     """Only work on documents, beside one or more `kb serve` (needs REDIS_URL, QDRANT_URL, FILES_URL)."""
     from bot.serve import work as work_forever
 
-    run(work_forever)
+    run(work_forever, serving=True)
 
 
 @app.command()

@@ -77,7 +77,8 @@ class Config(BaseSettings):
     public_url: str | None = None
     #: Signs source links; empty: made once and kept in the data folder.
     link_secret: SecretStr | None = None
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    #: Empty: info while serving, else warning.
+    log_level: Literal["debug", "info", "warning", "error"] | None = None
     log_format: Literal["auto", "json", "console"] = "auto"
 
     @field_validator("public_url")

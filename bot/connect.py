@@ -5,8 +5,9 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from adapters.conversation import Conversation, Person
 from adapters.ports import (
@@ -24,6 +25,9 @@ from bot.config import Config
 from bot.owner import DataFolder, OwnedElsewhere, serve_socket, wait_for_socket
 from bot.rpc import Remote, Served
 from bot.workspaces import LOCAL, NAME
+
+if TYPE_CHECKING:
+    from bot.app import App
 
 
 @dataclass(frozen=True)
@@ -51,52 +55,59 @@ PORTS: dict[str, type] = {
 
 
 @asynccontextmanager
-async def connect(config: Config, *, rebuilding: bool = False) -> AsyncGenerator[Knowledge]:
-    """Own the data folder, or work through the process that does.
+async def own(config: Config, *, rebuilding: bool = False) -> AsyncGenerator[App]:
+    """Open the bot as the owner of the data folder, and let other commands work through this process.
 
     `rebuilding` opens an index that another embedding model filled, which only `kb reindex` may.
+    Raises `OwnedElsewhere`.
     """
     folder = DataFolder(config.data_dir)
-    while True:
-        try:
-            folder.own()
-        except OwnedElsewhere:
-            if await wait_for_socket(folder.control):
-                break
-            with suppress(OwnedElsewhere):  # the owner ended while we waited
-                folder.own()
-                folder.release()
-                continue
-            raise Refused(
-                f"Another Footnote (process {folder.owner()}) uses {config.data_dir} but does not answer. "
-                "Stop it, or set DATA_DIR to another folder."
-            ) from None
-        else:
-            async with _as_owner(config, folder, rebuilding=rebuilding) as knowledge:
-                yield knowledge
-            return
-    remote = Remote(str(folder.control))
+    folder.own()
     try:
-        yield Knowledge(**{name: remote.port(name, port) for name, port in PORTS.items()})
-    finally:
-        await remote.close()
+        from bot.app import open_app  # the whole bot: a command that works through an owner does without
 
-
-@asynccontextmanager
-async def _as_owner(config: Config, folder: DataFolder, *, rebuilding: bool) -> AsyncGenerator[Knowledge]:
-    from bot.app import open_app  # the whole bot: a command that works through an owner does without
-
-    try:
         async with open_app(config, rebuilding=rebuilding) as app:
-            knowledge = Knowledge(**{name: getattr(app, name) for name in PORTS})
             if sys.platform == "win32":
-                yield knowledge
+                yield app
                 return
             served = Served({name: (port, getattr(app, name)) for name, port in PORTS.items()})
             async with serve_socket(served.application(), folder.control):
-                yield knowledge
+                yield app
     finally:
         folder.release()
+
+
+@asynccontextmanager
+async def connect(config: Config, *, rebuilding: bool = False) -> AsyncGenerator[Knowledge]:
+    """Own the data folder, or work through the process that does."""
+    async with AsyncExitStack() as stack:
+        knowledge: Knowledge | None = None
+        while knowledge is None:
+            try:
+                app = await stack.enter_async_context(own(config, rebuilding=rebuilding))
+            except OwnedElsewhere:
+                knowledge = await _through_owner(config, stack)
+            else:
+                knowledge = Knowledge(**{name: getattr(app, name) for name in PORTS})
+        yield knowledge
+
+
+async def _through_owner(config: Config, stack: AsyncExitStack) -> Knowledge | None:
+    """None if the owner has ended since. Raises `Refused` for one that does not answer."""
+    folder = DataFolder(config.data_dir)
+    if await wait_for_socket(folder.control):
+        remote = Remote(str(folder.control))
+        stack.push_async_callback(remote.close)
+        return Knowledge(**{name: remote.port(name, port) for name, port in PORTS.items()})
+    try:
+        folder.own()
+    except OwnedElsewhere:
+        raise Refused(
+            f"Another Footnote (process {folder.owner()}) uses {config.data_dir} but does not answer. "
+            "Stop it, or set DATA_DIR to another folder."
+        ) from None
+    folder.release()
+    return None
 
 
 async def choose_workspace(knowledge: Knowledge, wanted: str | None) -> str:

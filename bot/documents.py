@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from retrieval.ingest.sandbox import ParserPool
-
 from adapters.conversation import UploadedFile
 from adapters.forms import Progress, ProgressItem
 from adapters.ports import Actor, DocumentView, Refused, SearchHit, SearchMode, UploadOptions
 from bot.access import document_audience, may_edit, may_read, person_key, reply_audience
+from bot.engine import Engine
 from bot.library import Library
 from bot.links import Links, Target
 from bot.records import Document, Upload
 from bot.scoping import ScopeError, choose_scope, read_terms
 from bot.workspaces import WorkspaceBook
-from retrieval.index.protocol import Hit, QueryText, VectorIndex
-from retrieval.models.protocol import Embedder
+from retrieval.index.protocol import Hit, QueryText
+from retrieval.ingest.sandbox import ParserPool
 
 _GONE = "This document is not there (any more)."
 _MAX_LABELS = 20
@@ -30,16 +29,12 @@ class DocumentDesk:
         self,
         library: Library,
         workspaces: WorkspaceBook,
-        embedder: Embedder,
+        engine: Engine,
         parsers: ParserPool,
         links: Links,
     ) -> None:
-        self._library, self._workspaces, self._embedder = library, workspaces, embedder
+        self._library, self._workspaces, self._engine = library, workspaces, engine
         self._parsers, self._links = parsers, links
-
-    @property
-    def _index(self) -> VectorIndex:
-        return self._library.index  # a rebuild puts another in its place
 
     async def upload(self, actor: Actor, files: Sequence[UploadedFile], options: UploadOptions) -> Progress:
         values = await self._workspaces.values(actor.workspace)
@@ -150,8 +145,8 @@ class DocumentDesk:
             raise Refused(str(error)) from None
         if not text.strip():
             raise Refused("Type what to search for.")
-        vectors = await self._embedder.embed_queries([text])
-        hits = await self._index.search(scope, [QueryText(text, vectors[0])], limit=limit, mode=mode)
+        vectors = await self._engine.roles.embedder.embed_queries([text])
+        hits = await self._engine.index.search(scope, [QueryText(text, vectors[0])], limit=limit, mode=mode)
         return [self._hit(rank, hit) for rank, hit in enumerate(hits, 1)]
 
     async def knowledge_bases(self, actor: Actor) -> Sequence[str]:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any
+from typing import Any, Literal
 
 import structlog
 
 from bot.config import Config
 
 
-def configure_logging(config: Config, *, stream: Any = None) -> None:
-    """JSON lines, or readable ones on a terminal. Other libraries' warnings come the same way."""
+def configure_logging(
+    config: Config, *, least: Literal["info", "warning"] = "info", stream: Any = None
+) -> None:
+    """JSON lines, or readable ones on a terminal. Other libraries' warnings come the same way.
+
+    `least`: the level of a command whose user has set none.
+    """
     stream = stream or sys.stderr
-    level = getattr(logging, config.log_level.upper())
+    level = getattr(logging, (config.log_level or least).upper())
     console = config.log_format == "console" or (config.log_format == "auto" and stream.isatty())
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
-
 from adapters.ports import Rectangle, Refused, SourceView
 from bot.library import Library
 from bot.links import LinkError, Links, Target
@@ -56,7 +53,7 @@ class SourceDesk:
         target, version, chunk = await self._find(token)
         if chunk.page is None or not _drawable(version):
             raise Refused("This document has no pages to show.")
-        async with self._original(target) as path:
+        async with self._library.original(target.workspace, target.version_id) as path:
             return await self._parsers.page_image(path, chunk.page, width=width)
 
     async def _find(self, token: str) -> tuple[Target, Version, Chunk]:
@@ -74,7 +71,7 @@ class SourceDesk:
         return target, version, found[0]
 
     async def _locate(self, target: Target, page: int, quote: str) -> list[Box]:
-        async with self._original(target) as path:
+        async with self._library.original(target.workspace, target.version_id) as path:
             return await self._parsers.locate(path, page, quote)
 
 

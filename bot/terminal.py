@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import sys
+import threading
 import unicodedata
 from collections.abc import AsyncIterator, Sequence
 
@@ -198,14 +201,31 @@ async def show_reindex(console: Console, updates: AsyncIterator[ReindexProgress]
     console.print(f"Rebuilt {last.done - last.failed} of {last.total} documents.")
 
 
-def read_question(console: Console) -> str | None:
-    """The next question; None at the end of the input."""
-    try:
-        while True:
-            question = console.input("\n[bold]>[/] ").strip()
-            if question.lower() in ("exit", "quit", ":q"):
-                return None
-            if question:
-                return question
-    except (EOFError, KeyboardInterrupt):
-        return None
+async def questions(console: Console) -> AsyncIterator[str]:
+    """What is typed, until the end of the input or "exit".
+
+    Read in a daemon thread, so that a signal ends the process although the read can't be interrupted.
+    """
+    loop = asyncio.get_running_loop()
+    typed: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def read() -> None:
+        try:
+            for line in sys.stdin:
+                loop.call_soon_threadsafe(typed.put_nowait, line.strip())
+            loop.call_soon_threadsafe(typed.put_nowait, None)
+        except (RuntimeError, ValueError):
+            return  # the loop or the input is closed
+
+    threading.Thread(target=read, daemon=True, name="questions").start()
+    while True:
+        console.print("\n[bold]>[/] ", end="")
+        question = await typed.get()
+        while question == "":
+            question = await typed.get()
+        if question is None or question.lower() in ("exit", "quit", ":q"):
+            console.print()
+            return
+        if not console.is_terminal:
+            console.print(Text(question))
+        yield question

@@ -1,0 +1,120 @@
+"""A trace as a timeline for people: "Why this answer?"."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from adapters.ports import Explanation, ExplanationStep
+from bot.turns import TurnRecord
+from retrieval.trace import Step
+
+_TITLES = {
+    "intent": "Understood the message",
+    "scope": "Chose where to search",
+    "rephrase": "Rephrased the question",
+    "embed": "Turned the question into vectors",
+    "search": "Searched",
+    "passages of summaries": "Found passages of the documents whose summary fits",
+    "rerank": "Compared the passages",
+    "select": "Chose the sources",
+    "sources of the previous answer": "Took the sources of the previous answer",
+    "generate": "Wrote the answer",
+    "generate without a model": "Wrote the answer without a model",
+    "cite": "Checked the citations",
+}
+#: Hits that a step names; the rest is counted.
+_SHOWN = 5
+
+
+def explain(record: TurnRecord) -> Explanation:
+    """The steps of a turn that has a trace, in the order in which they began."""
+    steps = sorted(record.trace.steps, key=lambda step: step.start_ms) if record.trace else []
+    return Explanation(
+        turn_id=record.turn_id,
+        question=record.question,
+        steps=tuple(_step(step, record) for step in steps),
+        total_ms=max((step.start_ms + step.ms for step in steps), default=0.0),
+        raw=record.trace.model_dump(mode="json") if record.trace else {},
+    )
+
+
+def _step(step: Step, record: TurnRecord) -> ExplanationStep:
+    lines = [text for text in _lines(step, record) if text]
+    for use in step.models:
+        cost = f", {use.cost:.5f} US$" if use.cost else ""
+        lines.append(f"{use.model}{cost}")
+    return ExplanationStep(
+        name=step.name,
+        title=_TITLES.get(step.name, step.name.capitalize()),
+        start_ms=step.start_ms,
+        ms=step.ms,
+        lines=tuple(lines),
+        input_tokens=sum(use.input_tokens for use in step.models),
+        output_tokens=sum(use.output_tokens for use in step.models),
+        note=step.note or (f"Failed: {step.error.split(':')[0]}." if step.error else ""),
+    )
+
+
+def _lines(step: Step, record: TurnRecord) -> list[str]:
+    inputs, outputs = step.inputs, step.outputs
+    match step.name:
+        case "intent":
+            return [f"It is a {str(outputs.get('intent', 'question')).replace('_', ' ')}."]
+        case "scope":
+            return [_scope(scope) for scope in cast("list[dict[str, Any]]", outputs.get("scopes", []))]
+        case "rephrase":
+            others = cast("list[str]", outputs.get("alternatives", []))
+            return [str(outputs.get("standalone", "")), *(f"Also: {text}" for text in others)]
+        case "search":
+            queries = cast("list[str]", inputs.get("queries", []))
+            return [*(f"“{query}”" for query in queries), *_hits(outputs)]
+        case "passages of summaries":
+            return _hits(outputs)
+        case "rerank":
+            return [f"{inputs.get('passages', 0)} passages, threshold {inputs.get('threshold', 0)}"]
+        case "select" | "sources of the previous answer":
+            return [f"[{label}]" + _title(chunk, record) for label, chunk in _sources(outputs)]
+        case "generate" | "generate without a model":
+            return [f"from {len(_sources(inputs))} sources"]
+        case "cite":
+            cited = cast("list[dict[str, Any]]", outputs.get("citations", []))
+            return [f"[{one['label']}] {claim}" for one in cited for claim in one.get("claims", [])[:2]]
+        case _:
+            return []
+
+
+def _sources(values: dict[str, Any]) -> list[tuple[str, str]]:
+    return list(cast("dict[str, str]", values.get("sources", {})).items())
+
+
+def _title(chunk_id: str, record: TurnRecord) -> str:
+    """Of a source that the answer names. Of the others only the place in the list is told."""
+    cited = next((c for c in record.reply.citations if c.chunk_id == chunk_id), None)
+    return "" if cited is None else f" {cited.title}, {cited.place()}".rstrip(", ")
+
+
+def _scope(scope: dict[str, Any]) -> str:
+    parts = [
+        f"{name}: {', '.join(sorted(scope[key]))}"
+        for name, key in (("knowledge bases", "knowledge_bases"), ("labels", "labels"))
+        if scope.get(key)
+    ]
+    return "; ".join(parts) or "Everything that all readers of the reply may read"
+
+
+def _hits(outputs: dict[str, Any]) -> list[str]:
+    hits = cast("list[dict[str, Any]]", outputs.get("hits", []))
+    lines: list[str] = []
+    for place, hit in enumerate(hits[:_SHOWN], 1):
+        lists = cast("dict[str, Any]", hit.get("lists", {}))
+        ranks = ", ".join(f"{name.removesuffix(':0')} {_rank(value)}" for name, value in lists.items())
+        lines.append(f"{place}. score {float(hit.get('score', 0)):.4f} ({ranks})")
+    if len(hits) > _SHOWN:
+        lines.append(f"and {len(hits) - _SHOWN} more")
+    return lines
+
+
+def _rank(value: Any) -> str:
+    if isinstance(value, dict):
+        return str(cast("dict[str, Any]", value).get("rank", "?"))
+    return str(value[0]) if isinstance(value, list | tuple) and value else str(value)
