@@ -43,7 +43,7 @@ class Config(BaseSettings):
     rephrase_model: str | None = None
     summary_model: str | None = None
     embedding_model: str | None = None
-    #: `cohere:rerank-v4.0`, `bedrock:...`, `scaleway:...`; empty: off.
+    #: `cohere:rerank-v4.0-fast`, `bedrock:...`, `scaleway:...`; empty: off.
     rerank_model: str | None = None
     gemini_api_key: SecretStr | None = None
     #: Another address of the Gemini API, for a proxy.
@@ -51,9 +51,11 @@ class Config(BaseSettings):
     openai_api_key: SecretStr | None = None
     #: Any OpenAI-compatible server: vLLM, Ollama, ...
     openai_base_url: str | None = None
+    #: Ends in /v1; empty: Scaleway's own.
     scw_api_base: str | None = None
     scw_api_key: SecretStr | None = None
     cohere_api_key: SecretStr | None = None
+    #: Without /v2.
     cohere_base_url: str | None = None
     aws_region: str | None = None
     model_timeout: float = Field(default=60.0, gt=0, le=600, description="seconds a model call")
