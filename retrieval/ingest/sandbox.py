@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+import json
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from retrieval.documents import ParsedDocument
 from retrieval.ingest.limits import MIB, ParseLimits
 from retrieval.ingest.parse.registry import parsers_for_name
 from retrieval.ingest.protocol import Unreadable
 from retrieval.ingest.sandbox_process import WorkerDied, WorkerProcess
+from retrieval.pages.marks import Box
+
+T = TypeVar("T")
 
 
 class PoolClosed(RuntimeError):
@@ -57,11 +61,24 @@ class ParserPool:
         size = (await asyncio.to_thread(path.stat)).st_size
         if size > self.limits.max_file_bytes:
             raise Unreadable("too_large", f"{size // MIB} MiB")
+        return await self._in_worker(lambda worker: worker.parse(path, name, parser))
+
+    async def page_image(self, path: Path, page: int, *, width: int) -> bytes:
+        """PNG of a page of a PDF, counted from 1. Raises `Unreadable`, also where there is no such page."""
+        return await self._in_worker(lambda worker: worker.look(path, {"page": page, "width": width}))
+
+    async def locate(self, path: Path, page: int, quote: str) -> list[Box]:
+        """Where a quote stands on a page of a PDF, a box a line. Raises `Unreadable`."""
+        found = await self._in_worker(lambda worker: worker.look(path, {"page": page, "quote": quote}))
+        return [Box(*box) for box in json.loads(found)]
+
+    async def _in_worker(self, work: Callable[[WorkerProcess], Awaitable[T]]) -> T:
+        """Do `work` in one of the processes, within the limits."""
         async with self._turns:
             worker = await self._take()
             try:
                 async with asyncio.timeout(self.limits.seconds):
-                    document = await worker.parse(path, name, parser)
+                    result = await work(worker)
             except Unreadable:
                 self._give_back(worker)
                 raise
@@ -77,7 +94,7 @@ class ParserPool:
                 self._end(worker, worker.kill())
                 raise
             self._give_back(worker)
-            return document
+            return result
 
     def parsers_for(self, name: str) -> list[str]:
         """Names of the parsers that a file of this name can be parsed with, the usual one first."""

@@ -7,8 +7,10 @@ import json
 import os
 import re
 import sys
+from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 import psutil
 
@@ -16,7 +18,7 @@ import retrieval
 from retrieval.documents import ParsedDocument, Section
 from retrieval.ingest.limits import MIB, ParseLimits
 from retrieval.ingest.protocol import Unreadable
-from retrieval.ingest.sandbox_worker import DOCUMENT, HEADER, HELLO, REFUSAL, SECTION_LIST, SECTIONS
+from retrieval.ingest.sandbox_worker import DOCUMENT, HEADER, HELLO, REFUSAL, RESULT, SECTION_LIST, SECTIONS
 
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
@@ -36,6 +38,10 @@ _ENVIRONMENT = re.compile(
     r"PATH|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|HOME|USERPROFILE|LD_LIBRARY_PATH"
 )
 _NOWHERE = "http://127.0.0.1:9"
+#: Bytes that a picture of a page may have.
+_MAX_RESULT = 64 * MIB
+
+T = TypeVar("T")
 
 
 class WorkerDied(Exception):
@@ -112,16 +118,24 @@ class WorkerProcess:
 
     async def parse(self, path: Path, name: str, parser: str | None) -> ParsedDocument:
         """Raises `Unreadable`; and `WorkerDied`, after which it is of no more use."""
+        return await self._watched(_request(path, name, parser), self._answer())
+
+    async def look(self, path: Path, request: dict[str, object]) -> bytes:
+        """A picture of a page, or where words stand on it. Raises as `parse`."""
+        return await self._watched({"path": str(path.absolute()), **request}, self._result())
+
+    async def _watched(self, request: dict[str, object], answer: Coroutine[Any, Any, T]) -> T:
         self.files += 1
         self._peak = 0
         watch = asyncio.create_task(self._watch())
         try:
-            await self._ask(_request(path, name, parser))
-            return await self._answer()
+            await self._ask(request)
+            return await answer
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise await self._died() from error
         finally:
             watch.cancel()
+            answer.close()
 
     async def close(self) -> None:
         """Lets it end by itself, for a moment."""
@@ -153,11 +167,14 @@ class WorkerProcess:
             elif tag == DOCUMENT:
                 document = ParsedDocument.model_validate_json(payload)
                 return document.model_copy(update={"sections": tuple(sections)})
-            elif tag == REFUSAL:
-                reason, detail = json.loads(payload)
-                raise Unreadable(reason, detail)
             else:
-                raise WorkerDied(out_of_memory=False, detail=f"unexpected {tag!r}")
+                raise _unwanted(tag, payload)
+
+    async def _result(self) -> bytes:
+        tag, payload = await self._frame(_MAX_RESULT)
+        if tag != RESULT:
+            raise _unwanted(tag, payload)
+        return payload
 
     async def _frame(self, most: int) -> tuple[bytes, bytes]:
         tag, length = HEADER.unpack(await self._answers.readexactly(HEADER.size))
@@ -188,6 +205,14 @@ class WorkerProcess:
     async def _keep_tail(self, stream: asyncio.StreamReader) -> None:
         while chunk := await stream.read(_TAIL_BYTES):
             self._tail = (self._tail + chunk)[-_TAIL_BYTES:]
+
+
+def _unwanted(tag: bytes, payload: bytes) -> Exception:
+    """What to raise for a frame that ends an answer without giving it."""
+    if tag == REFUSAL:
+        reason, detail = json.loads(payload)
+        return Unreadable(reason, detail)
+    return WorkerDied(out_of_memory=False, detail=f"unexpected {tag!r}")
 
 
 def _request(path: Path, name: str, parser: str | None) -> dict[str, object]:

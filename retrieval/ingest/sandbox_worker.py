@@ -1,8 +1,8 @@
 """The process that parses: reads requests from stdin, answers in frames on what was its stdout.
 
-A request is a line of JSON: `path`, `name` and `parser`, or `warm`, which HELLO answers. A frame is a tag
-(one byte), a length (four bytes, big-endian) and a payload: any number of SECTIONS, then one DOCUMENT or
-one REFUSAL.
+A request is a line of JSON: `path`, `name` and `parser`; or `path`, `page` and what is wanted of a page, which
+RESULT answers; or `warm`, which HELLO answers. A frame is a tag (one byte), a length (four bytes,
+big-endian) and a payload: any number of SECTIONS, then one DOCUMENT or one REFUSAL.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import struct
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import astuple
 from typing import Any, BinaryIO, NoReturn
 
 from pydantic import TypeAdapter
@@ -24,7 +25,7 @@ from retrieval.documents import ParsedDocument, Section
 from retrieval.ingest.limits import MIB, ParseLimits
 from retrieval.ingest.protocol import Unreadable
 
-HELLO, SECTIONS, DOCUMENT, REFUSAL = b"H", b"S", b"D", b"R"
+HELLO, SECTIONS, DOCUMENT, RESULT, REFUSAL = b"H", b"S", b"D", b"P", b"R"
 HEADER = struct.Struct(">cI")
 SECTION_LIST = TypeAdapter(tuple[Section, ...])
 
@@ -61,6 +62,9 @@ def answer(request: dict[str, Any], limits: ParseLimits) -> Iterator[tuple[bytes
     try:
         with open(request["path"], "rb") as file:
             data = file.read(limits.max_file_bytes + 1)
+        if "page" in request:
+            yield RESULT, look(data, request)
+            return
         document = parse(request["name"], data, parser=request["parser"], limits=limits)
     except Unreadable as refusal:
         yield _refusal(refusal)
@@ -71,6 +75,19 @@ def answer(request: dict[str, Any], limits: ParseLimits) -> Iterator[tuple[bytes
         yield _refusal(Unreadable("corrupt", _told(error)))
     else:
         yield from _frames(document)
+
+
+def look(data: bytes, request: dict[str, Any]) -> bytes:
+    """A page of a PDF as PNG, `width` pixels wide; or the boxes of `quote` on it, as JSON."""
+    from retrieval.pages import pdf
+
+    try:
+        if "quote" in request:
+            boxes = pdf.locate(data, request["page"], request["quote"])
+            return json.dumps([astuple(box) for box in boxes]).encode()
+        return pdf.render(data, request["page"], width=request["width"])
+    except pdf.NoSuchPage as error:
+        raise Unreadable("unsupported", str(error)) from error
 
 
 def confine(parent: int, limits: ParseLimits) -> None:

@@ -30,6 +30,8 @@ _C1 = re.compile(r"[\x80-\x84\x86-\x9f]")
 _ESCAPES = (b"\x1b$", b"\x1b(")
 #: Share of the characters beyond ASCII that may be broken in what is UTF-8 nevertheless.
 _BROKEN = 0.02
+#: With no more bytes beyond ASCII than this, a guess is worth less than the most common charset.
+_TOO_FEW = 3
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
@@ -103,6 +105,8 @@ def _declared(data: bytes, declared: str | None) -> str | None:
 
 
 def _guessed(data: bytes) -> str:
+    if sum(byte > 0x7F for byte in data[:_SAMPLE]) <= _TOO_FEW:
+        return data.decode("cp1252", "replace")
     return data.decode(_detected(data) or "cp1252", "replace")
 
 

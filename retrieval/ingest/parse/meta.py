@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 _MAX_TITLE_CHARS = 300
 _PDF_DATE = re.compile(
-    r"D?:?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?\s*(?:(Z)|([+-])(\d{2})'?(\d{2})?'?)?"
+    r"D?:?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?(?:\s*(Z|[+-])(?:(\d{2})'?(\d{2})?'?)?)?"
 )
 _FRACTION = re.compile(r"(\.\d{1,6})\d*")
 #: What programs write when nobody gave a title.
@@ -44,17 +44,20 @@ def parse_date(text: str | None) -> datetime | None:
 
 
 def _pdf_date(text: str) -> datetime | None:
-    match = _PDF_DATE.fullmatch(text.replace("'00'00'", "'00'") if text.startswith("D:") else text)
+    match = _PDF_DATE.fullmatch(text)
     if not match:
         return None
     year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups()[:6])
-    sign, hours, minutes = match.group(8), match.group(9), match.group(10)
+    sign, hours, minutes = match.groups()[6:]
     try:
         found = datetime(year or 1, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=UTC)
     except ValueError:
         return None
     offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
-    return found - offset if sign == "+" else found + offset
+    try:
+        return found - offset if sign == "+" else found + offset
+    except OverflowError:
+        return None
 
 
 def _iso_date(text: str) -> datetime | None:

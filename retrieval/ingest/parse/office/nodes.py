@@ -99,7 +99,10 @@ class NodeWriter:
             self._builder.text(f"{content.get('term', '')}: {content.get('definition', '')}")
         elif text.startswith("!["):
             self._builder.text(_picture(text[2:].partition("](")[0]))
-        elif kind not in ("group", "metadata_block", "page_break"):
+        elif kind == "metadata_block":
+            entries = content.get("entries") or ()
+            self._builder.text("\n".join(f"{entry['key']}: {entry['value']}" for entry in entries))
+        elif kind not in ("group", "page_break"):
             self._builder.text(markdown.plain(text.strip()))
 
     def _list(self, index: int) -> list[str]:

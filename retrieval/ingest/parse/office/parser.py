@@ -80,11 +80,19 @@ class OfficeParser:
         pages = stated.pages.total_count if paged and stated.pages else None
         return ParsedDocument(
             sections=builder.build(),
-            title=clean_title(stated.title),
+            title=clean_title(stated.title or (stated.subject if kind == "msg" else None)),
             pages=pages,
             document_date=parse_date(stated.modified_at) or parse_date(stated.created_at),
             parser=f"{self.name}/1",
+            warnings=_warnings(result),
         )
+
+
+def _warnings(result: xberg.ExtractedDocument) -> tuple[str, ...]:
+    mail = result.metadata.format.email if result.metadata.format else None
+    if mail is None or not mail.attachments:
+        return ()
+    return (f"Attachments were not read: {', '.join(mail.attachments)}. Upload them on their own.",)
 
 
 def _extract(kind: Kind, data: bytes, limits: ParseLimits) -> xberg.ExtractedDocument:

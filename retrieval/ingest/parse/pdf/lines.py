@@ -13,6 +13,7 @@ from retrieval.ingest.parse.pdf.links import links_on
 
 #: Characters whose font is asked for, a line: each answer costs four calls into PDFium.
 _SAMPLES = 5
+_MAX_ANNOTATIONS = 5000
 
 
 @dataclass(slots=True)
@@ -73,12 +74,18 @@ def read_page(document: pdfium.PdfDocument, index: int) -> Page:
     """The page at `index` (from 0). Raises `pdfium.PdfiumError` when it is damaged."""
     page = document[index]
     try:
+        links = links_on(document, page)
+        if _has_fields(page):
+            # What is written in form fields and text boxes becomes part of the page's text.
+            pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
+            page.close()
+            page = document[index]
         text = page.get_textpage()
         try:
             lines = list(_merge(_lines(Glyphs(text.raw, page.get_height()))))
         finally:
             text.close()
-        for link in links_on(document, page) if lines else ():
+        for link in links:
             for word in (word for line in lines for word in line.words):
                 if link.covers((word.x0 + word.x1) / 2, (word.top + word.bottom) / 2):
                     word.link = link.uri
@@ -86,6 +93,16 @@ def read_page(document: pdfium.PdfDocument, index: int) -> Page:
         return Page(index + 1, page.get_width(), page.get_height(), lines, scanned)
     finally:
         page.close()
+
+
+def _has_fields(page: pdfium.PdfPage) -> bool:
+    for at in range(min(pdfium_c.FPDFPage_GetAnnotCount(page.raw), _MAX_ANNOTATIONS)):
+        annotation = pdfium_c.FPDFPage_GetAnnot(page.raw, at)
+        kind = pdfium_c.FPDFAnnot_GetSubtype(annotation)
+        pdfium_c.FPDFPage_CloseAnnot(annotation)
+        if kind in (pdfium_c.FPDF_ANNOT_WIDGET, pdfium_c.FPDF_ANNOT_FREETEXT):
+            return True
+    return False
 
 
 def _has_pictures(page: pdfium.PdfPage) -> bool:

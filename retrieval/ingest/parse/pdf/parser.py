@@ -112,19 +112,18 @@ def _read(document: pdfium.PdfDocument) -> tuple[list[Page], tuple[str, ...]]:
 def _warnings(damaged: list[int], scanned: list[int]) -> tuple[str, ...]:
     told: list[str] = []
     if damaged:
-        told.append(f"{_pages(damaged)} could not be read.")
+        told.append(f"Could not be read: {_pages(damaged)}.")
     if scanned:
-        told.append(
-            f"{_pages(scanned)} hold pictures but no text. Run text recognition (OCR) to search them."
-        )
+        where = _pages(scanned)
+        told.append(f"No text but a picture: {where}. Run text recognition (OCR) to search there.")
     return tuple(told)
 
 
 def _pages(numbers: list[int]) -> str:
     if len(numbers) == 1:
-        return f"Page {numbers[0]}"
+        return f"page {numbers[0]}"
     shown = ", ".join(map(str, numbers[:10]))
-    return f"Pages {shown}" + (f" and {len(numbers) - 10} more" if len(numbers) > 10 else "")
+    return f"pages {shown}" + (f" and {len(numbers) - 10} more" if len(numbers) > 10 else "")
 
 
 def _write(page: Page, headings: dict[int, Heading], writer: Writer, builder: SectionBuilder) -> None:
