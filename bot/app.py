@@ -95,6 +95,9 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
         )
         parsers = ParserPool(limits, workers=config.ingest_concurrency)
         stack.push_async_callback(parsers.aclose)
+        # Of its own, so that opening a source never waits for a long document to be read.
+        pages = ParserPool(limits, workers=1)
+        stack.push_async_callback(pages.aclose)
         tickets = Tickets(state.url, concurrency=config.ingest_concurrency)
         await stack.enter_async_context(tickets.opened())
         library = Library(
@@ -127,7 +130,7 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
         yield App(
             answers=assistant,
             documents=DocumentDesk(library, workspaces, engine, parsers, links),
-            sources=SourceDesk(library, links, parsers),
+            sources=SourceDesk(library, links, pages),
             settings=workspaces,
             feedback=FeedbackStore(state.redis),
             transcript=TranscriptStore(state.redis),

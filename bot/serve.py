@@ -69,7 +69,7 @@ async def serving(app: App, config: Config, *, workspace: str | None) -> AsyncGe
             await web.TCPSite(runner, config.host, config.port).start()
         except OSError as error:
             raise Refused(
-                f"Port {config.port} on {config.host} can't be used ({error.strerror}). Set PORT to another."
+                f"Port {config.port} on {config.host} can't be used ({error.strerror}). Set another PORT."
             ) from error
         address = f"http://{config.host}:{runner.addresses[0][1]}"
         if app.links.base_url is None and is_loopback(config.host):

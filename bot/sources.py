@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import structlog
+
 from adapters.ports import Rectangle, Refused, SourceView
 from bot.library import Library
 from bot.links import LinkError, Links, Target
 from bot.records import Version
 from retrieval.documents import Chunk
+from retrieval.ingest.protocol import Unreadable
 from retrieval.ingest.sandbox import ParserPool
 from retrieval.pages.marks import Box
 from retrieval.scope import Scope
+
+log = structlog.get_logger()
 
 _GONE = "This document was deleted or replaced by a newer version. Ask again to get a link to it."
 #: Passages shown before and after the cited one.
@@ -17,8 +22,8 @@ _RADIUS = 1
 
 
 class SourceDesk:
-    def __init__(self, library: Library, links: Links, parsers: ParserPool) -> None:
-        self._library, self._links, self._parsers = library, links, parsers
+    def __init__(self, library: Library, links: Links, pages: ParserPool) -> None:
+        self._library, self._links, self._pages = library, links, pages
 
     async def open(self, token: str) -> SourceView:
         target, version, chunk = await self._find(token)
@@ -53,8 +58,11 @@ class SourceDesk:
         target, version, chunk = await self._find(token)
         if chunk.page is None or not _drawable(version):
             raise Refused("This document has no pages to show.")
-        async with self._library.original(target.workspace, target.version_id) as path:
-            return await self._parsers.page_image(path, chunk.page, width=width)
+        try:
+            async with self._library.original(target.workspace, target.version_id) as path:
+                return await self._pages.page_image(path, chunk.page, width=width)
+        except (LookupError, Unreadable) as error:
+            raise Refused("This page can't be shown.") from error
 
     async def _find(self, token: str) -> tuple[Target, Version, Chunk]:
         try:
@@ -71,8 +79,13 @@ class SourceDesk:
         return target, version, found[0]
 
     async def _locate(self, target: Target, page: int, quote: str) -> list[Box]:
-        async with self._library.original(target.workspace, target.version_id) as path:
-            return await self._parsers.locate(path, page, quote)
+        """Empty where that fails: the passage is shown as text all the same."""
+        try:
+            async with self._library.original(target.workspace, target.version_id) as path:
+                return await self._pages.locate(path, page, quote)
+        except (LookupError, Unreadable):
+            log.warning("marks_not_found", version_id=target.version_id, exc_info=True)
+            return []
 
 
 def _scope_of(target: Target, version: Version) -> Scope:

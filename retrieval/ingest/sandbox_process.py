@@ -122,7 +122,7 @@ class WorkerProcess:
 
     async def look(self, path: Path, request: dict[str, object]) -> bytes:
         """A picture of a page, or where words stand on it. Raises as `parse`."""
-        return await self._watched({"path": str(path.absolute()), **request}, self._result())
+        return await self._watched({"path": os.path.abspath(path), **request}, self._result())
 
     async def _watched(self, request: dict[str, object], answer: Coroutine[Any, Any, T]) -> T:
         self.files += 1

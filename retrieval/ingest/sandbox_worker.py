@@ -1,7 +1,7 @@
 """The process that parses: reads requests from stdin, answers in frames on what was its stdout.
 
-A request is a line of JSON: `path`, `name` and `parser`; or `path`, `page` and what is wanted of a page, which
-RESULT answers; or `warm`, which HELLO answers. A frame is a tag (one byte), a length (four bytes,
+A request is a line of JSON: `path`, `name` and `parser`; or `path`, `page` and what is wanted of a page,
+which RESULT answers; or `warm`, which HELLO answers. A frame is a tag (one byte), a length (four bytes,
 big-endian) and a payload: any number of SECTIONS, then one DOCUMENT or one REFUSAL.
 """
 
