@@ -122,7 +122,7 @@ class WorkerProcess:
 
     async def look(self, path: Path, request: dict[str, object]) -> bytes:
         """A picture of a page, or where words stand on it. Raises as `parse`."""
-        return await self._watched({"path": os.path.abspath(path), **request}, self._result())
+        return await self._watched(_at(path) | request, self._result())
 
     async def _watched(self, request: dict[str, object], answer: Coroutine[Any, Any, T]) -> T:
         self.files += 1
@@ -216,7 +216,11 @@ def _unwanted(tag: bytes, payload: bytes) -> Exception:
 
 
 def _request(path: Path, name: str, parser: str | None) -> dict[str, object]:
-    return {"path": os.path.abspath(path), "name": name, "parser": parser}
+    return _at(path) | {"name": name, "parser": parser}
+
+
+def _at(path: Path) -> dict[str, object]:
+    return {"path": os.path.abspath(path)}
 
 
 def _environment() -> dict[str, str]:
