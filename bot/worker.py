@@ -12,6 +12,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from bot import keys
+from bot.failures import delay
 from bot.ingest_queue import Cancelled, IngestQueue, Lease, LeaseLost
 from bot.ingestion import Ingestion, Ingests
 from bot.library import Library
@@ -25,8 +26,6 @@ log = structlog.get_logger()
 TICK: Final = 1.0
 #: Seconds between tries to finish deletions and changes of labels that were interrupted.
 PENDING_INTERVAL: Final = 60.0
-#: Milliseconds until a version is tried again that could not even be put off or cleaned up.
-TROUBLE_DELAY_MS: Final = 5000
 
 
 class Worker:
@@ -99,7 +98,8 @@ class Worker:
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
         except asyncio.CancelledError:
-            await self._give_back(lease)
+            with contextlib.suppress(RedisError):
+                await self._queue.give_back(lease)
             raise
         except Cancelled:
             await self._clean_up(lease)
@@ -143,12 +143,11 @@ class Worker:
             await self._trouble(lease, error)
 
     async def _trouble(self, lease: Lease, error: Exception) -> None:
+        """It could not even be put off or cleaned up: once more, later."""
         log.error("ingest_interrupted", version_id=lease.version_id, exc_info=error)
-        await self._give_back(lease, delay_ms=TROUBLE_DELAY_MS)
-
-    async def _give_back(self, lease: Lease, *, delay_ms: int = 0) -> None:
         with contextlib.suppress(RedisError):  # then the lease runs out
-            await self._queue.give_back(lease, delay_ms=delay_ms)
+            delay_ms = round(delay(lease.retries) * 1000)
+            await self._queue.give_back(lease, delay_ms=delay_ms, retried=True)
 
     async def _tend(self) -> None:
         """Queue again what was left behind, and see that waiting versions get a ticket."""

@@ -93,7 +93,9 @@ class SqliteIndex:
 
     async def delete_document(self, workspace: str, document_id: str) -> None:
         await self._step("delete_document")
-        self._db.execute("DELETE FROM chunks WHERE workspace = ? AND document = ?", (workspace, document_id))
+        self._db.execute(
+            "DELETE FROM chunks WHERE workspace = ? AND document = ?", (workspace, document_id)
+        )
 
     async def set_labels(self, workspace: str, document_id: str, labels: Sequence[str]) -> None:
         await self._step("set_labels")
@@ -200,15 +202,17 @@ class LineIngestor:
     ) -> Result:
         self.begun.append(meta.name)
         await self._stage(meta, report, "parsing", 0, 1)
-        text = path.read_text("utf-8")
+        text = await asyncio.to_thread(path.read_text, "utf-8")
         if text.startswith("!"):
-            raise Unreadable(cast("Any", text[1:].strip()))
+            raise Unreadable(cast("Any", text[1:].split()[0]))
         if text.startswith("?"):
             raise RuntimeError("a fault of ours")
         if text.startswith("*"):
             os.kill(os.getpid(), signal.SIGKILL)
         parsed = ParsedDocument(
-            sections=(Section(markdown=text),), parser=f"{parser or 'lines'}/1", title=f"Title of {meta.name}"
+            sections=(Section(markdown=text),),
+            parser=f"{parser or 'lines'}/1",
+            title=f"Title of {meta.name}",
         )
         return await self.ingest_parsed(parsed, meta, report)
 
@@ -219,7 +223,9 @@ class LineIngestor:
         if self.errors:
             raise self.errors.pop(0)
         for ordinal, line in enumerate(lines):
-            chunk = Chunk(chunk_id=chunk_id(meta.version_id, ordinal), meta=meta, ordinal=ordinal, text=line)
+            chunk = Chunk(
+                chunk_id=chunk_id(meta.version_id, ordinal), meta=meta, ordinal=ordinal, text=line
+            )
             await self.index.stage([chunk], np.zeros((1, 4), np.float32))
             await self._stage(meta, report, "indexing", ordinal + 1, len(lines))
         return Result(parsed, len(lines), ("en",), (), parsed.title or meta.title)

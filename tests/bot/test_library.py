@@ -14,7 +14,9 @@ from tests.bot.doubles import House, until
 
 async def test_a_document_is_searchable_when_it_is_done(house: House) -> None:
     async with house.working():
-        document_id, version_id = await house.accept("one\ntwo", labels=("hr",), source_url="https://x.test/")
+        document_id, version_id = await house.accept(
+            "one\ntwo", labels=("hr",), source_url="https://x.test/"
+        )
         [item] = (await house.end_of(version_id)).items
     assert (item.stage, item.done, item.total, item.message) == ("done", 2, 2, "")
     assert house.index.texts(document_id) == ["one", "two"]
@@ -118,7 +120,9 @@ async def test_keep_both_makes_a_second_document_of_that_name(house: House) -> N
     ("text", "message"),
     [("", "This file is empty."), ("x" * 1_000_001, "This file is larger than 0 MB.")],
 )
-async def test_a_file_that_cannot_be_taken_is_refused_at_once(house: House, text: str, message: str) -> None:
+async def test_a_file_that_cannot_be_taken_is_refused_at_once(
+    house: House, text: str, message: str
+) -> None:
     item = await house.library.accept(house.upload(text))
     assert item.stage == "failed"
     assert item.message.startswith(message)
@@ -278,7 +282,7 @@ async def test_watching_what_has_finished_already_ends_at_once(house: House) -> 
     progress = [p async for p in house.library.watch([version_id, version_id])]
     assert len(progress) == 1
     assert progress[0].finished
-    assert [p async for p in house.library.watch([])][0].finished
+    assert (await anext(house.library.watch([]))).finished
 
 
 async def test_many_watchers_all_see_the_end(house: House) -> None:

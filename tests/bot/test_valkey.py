@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.valkey import PrivateValkey, ValkeyFailed, answers
+from tests.bot.doubles import until
 
 OWNER = """
     import asyncio, sys
@@ -70,9 +70,7 @@ def alive(process: psutil.Process) -> bool:
 
 
 async def ended(process: psutil.Process) -> bool:
-    async with asyncio.timeout(20):
-        while alive(process):
-            await asyncio.sleep(0.01)
+    await until(lambda: not alive(process))
     return True
 
 
@@ -106,9 +104,7 @@ async def test_a_server_that_is_killed_comes_back_with_everything(tmp_path: Path
         assert server is not None
         server.kill()
         assert await ended(server)
-        async with asyncio.timeout(20):
-            while not await answers(socket):
-                await asyncio.sleep(0.01)
+        await until(lambda: answers(socket))
         assert await redis.get("accepted") == b"before"
 
 
