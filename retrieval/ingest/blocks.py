@@ -13,7 +13,7 @@ from typing import NamedTuple
 from retrieval.ingest.atoms import Cut, Frame
 
 #: A longer "heading" is a paragraph that someone marked as one (characters).
-MAX_HEADING = 200
+MAX_HEADING = 300
 #: A paragraph or item is handed on in parts of this size (characters); they are cut further anyway.
 MAX_TEXT = 8192
 #: Lines of code between two blank lines are handed on in runs of this size (characters).

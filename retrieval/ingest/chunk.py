@@ -19,7 +19,7 @@ from retrieval.ingest.tokens import estimate
 BUDGET = 350
 MINIMUM = 80
 #: Headings of a path that are kept, the innermost ones.
-MAX_DEPTH = 8
+MAX_DEPTH = 12
 
 #: Lines are read in parts of about this many characters, so that no step takes long.
 _PART = 65_536

@@ -27,8 +27,9 @@ _MARKS = regex.compile(r"(\p{M}{30})\p{M}+")
 _SAFE = re.compile("[ -~]")
 _PART = 65_536  # characters
 
+# U+200C and U+200D stay inside a line: words of Persian and emoji are spelled with them.
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164\ufeff\uffa0]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u206f\u3164\ufeff\uffa0]"
 )
 _SPACES = re.compile(r"\s+")
 
@@ -49,14 +50,12 @@ def clean_line(text: str, limit: int) -> str:
     """`text` as one visible line of at most `limit` characters, for titles and headings."""
     # Far more than `limit` is never shown; this keeps a megabyte "title" cheap.
     line = clean(_SPACES.sub(" ", text[: limit * 8]))
-    line = _SPACES.sub(" ", _INVISIBLE.sub("", line)).strip()
+    line = _SPACES.sub(" ", _INVISIBLE.sub("", line)).strip(" \u200c\u200d")
     if len(line) <= limit:
         return line
-    return (
-        line[: limit - 1].rpartition(" ")[0].rstrip() + "…"
-        if " " in line[limit // 2 : limit]
-        else line[: limit - 1] + "…"
-    )
+    start = line[: limit - 1]
+    words, _, _ = start.rpartition(" ")
+    return (words if 2 * len(words) >= limit else start).rstrip() + "…"
 
 
 def clean_in_parts(text: str) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from retrieval.ingest.atoms import Atom, Cut, Frame, render
+from retrieval.ingest.atoms import Atom, Cut, render
 
 
 class Passage(NamedTuple):
@@ -52,65 +53,56 @@ class Packer:
 
     def finish(self) -> Iterator[Passage]:
         while self._atoms:
-            total = self._measure()
-            end = len(self._atoms)
-            yield self._cut(end if total <= self._budget else self._best(total))
+            total = self._sizes()[-1]
+            yield self._cut(len(self._atoms) if total <= self._budget else self._best(total))
 
     @property
     def last(self) -> Atom | None:
         """The atom that the next one will follow in the same chunk or the next, under the same heading."""
         return self._atoms[-1] if self._atoms else None
 
-    def _measure(self) -> int:
-        """Tokens of all atoms at hand as one chunk."""
-        total, frame = 0, None
-        for atom in self._atoms:
-            total += _cost(atom, frame)
-            frame = atom.frame
-        return total
-
     def _best(self, total: int | None) -> int:
         """How many atoms the next chunk takes. `total`: tokens of all at hand, where no more will come."""
-        budget, minimum = self._budget, self._minimum
-        limit = budget + minimum
-        best, best_rank = 0, (9, 0, 0)
-        size, frame = 0, None
-        for i, atom in enumerate(self._atoms):
-            if i and minimum <= size and (total is None or total - size >= minimum):
-                rank = self._rank(atom.cut, size, total)
-                if rank is not None and rank < best_rank:
-                    best, best_rank = i, rank
-            size += _cost(atom, frame)
-            frame = atom.frame
-            if size >= limit:
-                break
+        sizes = self._sizes()
+        best, best_rank = 0, (9, False, 0, 0)
+        block_end = sizes[-1]  # of the block that begins at atom i
+        for i in range(len(self._atoms) - 1, 0, -1):
+            size, cut = sizes[i], self._atoms[i].cut
+            rest = block_end - size
+            if cut is Cut.BLOCK:
+                block_end = size
+            if size < self._minimum or (total is not None and total - size < self._minimum):
+                continue
+            over = size > self._budget
+            if over and (cut is not Cut.BLOCK or size >= self._budget + self._minimum):
+                continue
+            # A chunk less than half full is well cut only in front of a block that stays whole by it.
+            early = 2 * size < self._budget and (cut is not Cut.BLOCK or rest > self._budget)
+            # The last two chunks share evenly what is left; the others are as full as can be.
+            uneven = abs(2 * size - total) if total is not None and total <= 2 * self._budget else 0
+            rank = (cut + 3 * early, over, uneven, -size)
+            if rank < best_rank:
+                best, best_rank = i, rank
         if best:
             return best
-        if total is not None and total < limit:
+        if total is not None and total < self._budget + self._minimum:
             return len(self._atoms)
-        return self._fullest()
+        return self._fullest(sizes)
 
-    def _rank(self, cut: Cut, size: int, total: int | None) -> tuple[int, int, int] | None:
-        """How good it is to end a chunk of `size` tokens here, smaller is better; None: not allowed."""
-        over = size > self._budget
-        if over and cut is not Cut.BLOCK:
-            return None
-        # Within a block, a chunk that is less than half full would be cut for nothing.
-        early = cut > Cut.BLOCK and 2 * size < self._budget
-        # The last two chunks share evenly what is left; the others are as full as can be.
-        even = total is not None and total <= 2 * self._budget
-        fullness = abs(2 * size - total) if even and total is not None else -size
-        return (cut + 2 * early, over, fullness)
-
-    def _fullest(self) -> int:
+    def _fullest(self, sizes: list[int]) -> int:
         """As many atoms as the budget holds, at least one."""
-        size, frame = 0, None
-        for i, atom in enumerate(self._atoms):
-            size += _cost(atom, frame)
+        return max(1, bisect_right(sizes, self._budget) - 1)
+
+    def _sizes(self) -> list[int]:
+        """Tokens of a chunk of the first 0, 1, 2 ... atoms at hand."""
+        sizes, size, frame = [0], 0, None
+        for atom in self._atoms:
+            size += atom.tokens
+            if atom.frame is not None and atom.frame is not frame:
+                size += atom.frame.tokens
             frame = atom.frame
-            if size > self._budget:
-                return max(i, 1)
-        return len(self._atoms)
+            sizes.append(size)
+        return sizes
 
     def _cut(self, count: int) -> Passage:
         atoms, pages = self._atoms[:count], [p for p in self._pages[:count] if p is not None]
@@ -118,10 +110,3 @@ class Packer:
         self._tokens -= sum(atom.tokens for atom in atoms)
         first, last = (min(pages), max(pages)) if pages else (None, None)
         return Passage(render(atoms), self._path, first, last)
-
-
-def _cost(atom: Atom, frame: Frame | None) -> int:
-    """Tokens that an atom adds after one in `frame`."""
-    if atom.frame is None or atom.frame is frame:
-        return atom.tokens
-    return atom.tokens + atom.frame.tokens

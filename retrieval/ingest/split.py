@@ -20,7 +20,8 @@ from retrieval.ingest.tokens import count, estimate
 # Possessive quantifiers and bounded ones keep each pattern linear on any input.
 _BOUNDARIES: dict[Cut, re.Pattern[str]] = {
     Cut.SENTENCE: re.compile(
-        r"(?<=[.!?…])(?<!\b\w\.)[\"'”’»)\]*_]{0,4}\s++(?=\S)"  # not after "e.g." or "J."
+        r"(?<=[.!?…])(?<!\b\w\.)(?<!\b\d\d\.)"  # not after "e.g.", "J." or the "31." of a date
+        r"[\"'”’»)\]*_]{0,4}(?:\[\d{1,3}\]){0,3}\s++(?=\S)"
         r"|[。！？｡]++[」』”’）】》]*+\s*+"  # Chinese, Japanese
         r"|[।॥۔؟؛။၊།༎።᥄๚๛។៕։]++\s*+"  # Devanagari, Arabic, Burmese, Tibetan, Ethiopic, Khmer, Armenian
         r"|(?<=[\u0e00-\u0eff])[ \n]++(?=[\u0e00-\u0eff])"  # Thai and Lao write a space between sentences
@@ -69,6 +70,16 @@ def split(text: str, budget: int, first: Cut) -> Iterator[Piece]:
             done += len(piece.text)
         start, first = start + done, Cut.CLAUSE
     yield from _Splitter(text[start:], budget).pieces(first)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text that is no longer than a chunk, stripped, as well as marks tell them."""
+    for paragraph in text.split("\n\n"):
+        start = 0
+        for match in _BOUNDARIES[Cut.SENTENCE].finditer(paragraph):
+            yield paragraph[start : match.end()].strip()
+            start = match.end()
+        yield paragraph[start:].strip()
 
 
 class _Splitter:

@@ -63,7 +63,7 @@ def _columns(table: Table) -> list[str]:
 
 
 def _record(line: str, columns: list[str], budget: int, cut: Cut, joint: str) -> Iterator[Atom]:
-    """A row as lines of "column: value"; each further part repeats the first line, the row's key."""
+    """A row as lines of "column: value"; each further chunk repeats the first line, the row's key."""
     values = cells(line) if len(line) <= MAX_ROW else [line]
     names = columns + [""] * (len(values) - len(columns))
     lines = [
@@ -76,7 +76,7 @@ def _record(line: str, columns: list[str], budget: int, cut: Cut, joint: str) ->
     if tokens is not None:
         yield Atom(whole, tokens, cut, joint)
         return
-    key = Frame.of(lines[0]) if count(lines[0], budget // 8) is not None else None
+    key = Frame.of(lines[0]) if columns and count(lines[0], budget // 8) is not None else None
     for text in lines[1:] if key else lines:
         for piece in split(text, budget - (key.tokens if key else 0), cut):
             yield Atom(piece.text, piece.tokens, piece.cut, joint, key)
