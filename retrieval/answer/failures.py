@@ -34,6 +34,8 @@ def reason(error: BaseException) -> str:
 def failed(error: Exception, trace: Trace) -> Failed:
     """The end of a turn that `error` broke. An error that nobody foresaw is logged, without its text:
     that may quote a document."""
+    if isinstance(error, TimeoutError):
+        error = ModelError("timeout", "No answer in time.")
     if isinstance(error, ModelError):
         return Failed(f"model_{error.kind}", _MODEL_MESSAGES[error.kind], trace)
     if isinstance(error, IndexUnavailable):

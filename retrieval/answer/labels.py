@@ -48,7 +48,9 @@ class LabelGrammar:
         self.style: LabelStyle = style
         self._known = {_folded(label): label for label in labels}
         longest = max((len(label) for label in labels), default=0)
-        self.max_length = max(MAX_GROUP, 3 * longest)
+        #: Longest single item, and longest group: all labels, separated.
+        self._max_item = max(MAX_GROUP, longest + 10)
+        self.max_length = max(MAX_GROUP, sum(len(label) + 3 for label in labels) + 20)
 
     def read(self, content: str) -> list[str] | None:
         """The known labels that `content` names, in order, each once; empty if it names unknown
@@ -70,8 +72,11 @@ class LabelGrammar:
         """Whether more characters could turn `content`, read so far, into a naming of sources."""
         if len(content) > self.max_length:
             return False
-        if self.style == "names" or "†" in content:
+        if "†" in content:
             return True
+        if self.style == "names":
+            *items, last = _SEPARATORS["names"].split(_PLACE.sub("", content))
+            return len(last) <= self._max_item and all(self._item(i.strip()) is not None for i in items)
         position = 0
         for token in _NUMBER_TOKEN.finditer(content):
             if token.start() != position:
@@ -94,6 +99,8 @@ class LabelGrammar:
         return _folded(text) in self._known
 
     def _item(self, item: str) -> list[str] | None:
+        if len(item) > self._max_item:
+            return None
         bare = _LEAD.sub("", item, count=1).lstrip("^")
         for name in (item, bare):
             if (known := self._known.get(_folded(name))) is not None:

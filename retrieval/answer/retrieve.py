@@ -16,8 +16,7 @@ from retrieval.answer.rewriting import Rewriter
 from retrieval.answer.search import Searcher
 from retrieval.answer.sources import label_sources
 from retrieval.answer.streams import Tasks
-from retrieval.index.protocol import Hit, IndexUnavailable
-from retrieval.models.protocol import ModelError
+from retrieval.index.protocol import Hit
 from retrieval.trace import Trace
 
 
@@ -40,7 +39,7 @@ class Retriever:
     async def retrieve(self, question: Question, trace: Trace) -> AsyncIterator[Status | Retrieved]:
         """Any number of `Status`, then one `Retrieved`.
 
-        Raises `IndexUnavailable`, or `ModelError` where nothing but vectors was to be searched.
+        Raises what `Searcher.find` raises.
         """
         rephrased: Rephrased | None = None
         async with Tasks() as tasks:
@@ -67,15 +66,13 @@ class Retriever:
     async def _search(
         self, question: Question, queries: list[str], first: asyncio.Task[list[Hit]], trace: Trace
     ) -> list[Hit]:
-        """The first search stands if the rewrite adds nothing; else all queries are searched at once."""
+        """All queries at once. The first search stands if the rewrite adds nothing, or if this fails."""
         if queries == [question.text]:
             return await first
         try:
             return await self._searcher.find(question, queries, trace)
-        except (IndexUnavailable, ModelError):
-            if first.done() and not first.cancelled() and first.exception() is None:
-                return first.result()
-            raise
+        except Exception:
+            return await first
 
     def _hand_on(self, question: Question, hits: list[Hit], trace: Trace) -> tuple[Source, ...]:
         options = question.options

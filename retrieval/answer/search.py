@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
+from retrieval.answer.failures import reason
 from retrieval.answer.question import Question
+from retrieval.answer.streams import together
 from retrieval.index.protocol import Hit, IndexUnavailable, ListRank, QueryText, SearchMode, VectorIndex
 from retrieval.models.meter import metered
 from retrieval.models.prices import cost
-from retrieval.models.protocol import Embedder, ErrorKind, ModelError
+from retrieval.models.protocol import Embedder
 from retrieval.scope import Scope
 from retrieval.trace import ModelUse, Trace
 
@@ -47,25 +50,19 @@ class Searcher:
     ) -> list[Hit]:
         """Passages for all phrasings, best first. The first query stands for the question.
 
-        Raises `IndexUnavailable`, or `ModelError` where only vectors were to be searched.
+        Raises `IndexUnavailable`, or what the embedder raises where only vectors were to be searched.
         """
         options = question.options
         limit = options.passages_retrieved * (OVER_RETRIEVAL if options.rerank else 1)
         texts, mode = await self._embed(queries, options.mode, trace)
         with trace.step("search", queries=list(queries), mode=mode, limit=limit) as step:
             step.note = note
-            found = await asyncio.gather(
-                *(
-                    self._timed(self._index.search(scope, texts, limit=limit, mode=mode))
-                    for scope in question.scopes
-                )
-            )
+            look_up = partial(self._index.search, queries=texts, limit=limit, mode=mode)
+            found = await together(self._timed(partial(look_up, scope)) for scope in question.scopes)
             step.outputs["hits"] = [described(hit) for hits in found for hit in hits]
-        passages = await asyncio.gather(
-            *(
-                self._passages(scope, hits, texts[0], trace)
-                for scope, hits in zip(question.scopes, found, strict=True)
-            )
+        passages = await together(
+            self._passages(scope, hits, texts[0], trace)
+            for scope, hits in zip(question.scopes, found, strict=True)
         )
         merged = {hit.chunk.chunk_id: hit for hits in reversed(passages) for hit in hits}
         # Stable: within equal scores the order of the index, and of the passages of a summary, stays.
@@ -80,13 +77,10 @@ class Searcher:
                 try:
                     async with asyncio.timeout(self._embed_seconds):
                         vectors = await self._embedder.embed_queries(queries)
-                except (ModelError, TimeoutError) as error:
-                    kind: ErrorKind = error.kind if isinstance(error, ModelError) else "timeout"
+                except Exception as error:
                     if mode == "semantic":
-                        raise ModelError(
-                            kind, "The embedding model failed.", model=self._embedder.name
-                        ) from error
-                    step.note = f"The embedding model failed ({kind}): searched by keywords only."
+                        raise
+                    step.note = f"The embedding model failed ({reason(error)}): searched by keywords only."
                 else:
                     usage, name = meter.usage, self._embedder.name
                     use = ModelUse(role="embedding", model=name, input_tokens=usage.input_tokens)
@@ -104,12 +98,8 @@ class Searcher:
             return list(hits)
         documents = [hit.chunk.meta.document_id for hit in summaries]
         with trace.step("passages of summaries", documents=documents) as step:
-            found = await asyncio.gather(
-                *(
-                    self._timed(self._index.passages_of(scope, document, query, limit=PASSAGES_PER_SUMMARY))
-                    for document in documents
-                )
-            )
+            look_up = partial(self._index.passages_of, scope, query=query, limit=PASSAGES_PER_SUMMARY)
+            found = await together(self._timed(partial(look_up, document)) for document in documents)
             step.outputs["hits"] = [described(hit) for hits in found for hit in hits]
         by_document = dict(zip(documents, found, strict=True))
         placed: dict[str, Hit] = {}
@@ -125,10 +115,10 @@ class Searcher:
                     )
         return list(placed.values())
 
-    async def _timed(self, work: Awaitable[T]) -> T:
+    async def _timed(self, work: Callable[[], Awaitable[T]]) -> T:
         try:
             async with asyncio.timeout(self._search_seconds):
-                return await work
+                return await work()
         except TimeoutError as error:
             raise IndexUnavailable(f"No answer within {self._search_seconds:g} s.") from error
 
