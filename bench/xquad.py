@@ -1,4 +1,4 @@
-"""XQuAD as questions with and without their paragraph among the sources, for `bench/abstention.py`."""
+"""XQuAD's questions with and without their paragraph among the sources, for `bench/abstention.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES = 6
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, its gold answers in the language of the passages, and the sources of two turns."""
+    """A question, its gold answers in the language of the passages, and the sources of three turns."""
 
     question: str
     answers: tuple[str, ...]
@@ -30,7 +30,9 @@ class Case:
     gold: int
     article: int
     with_gold: tuple[Source, ...]
+    #: ... without its paragraph, and without any of its article.
     without_gold: tuple[Source, ...]
+    without_article: tuple[Source, ...]
 
 
 async def cases(
@@ -59,6 +61,7 @@ async def cases(
         order = np.argsort(-fused[row], kind="stable").tolist()
         own = gold[query_id]
         without = [number for number in order if number != own]
+        elsewhere = [number for number in order if number // PARAGRAPHS != own // PARAGRAPHS]
         result.append(
             Case(
                 questions[query_id],
@@ -67,6 +70,7 @@ async def cases(
                 own // PARAGRAPHS,
                 _sources(order[:sources], chunks),
                 _sources(without[:sources], chunks),
+                _sources(elsewhere[:sources], chunks),
             )
         )
     return result

@@ -14,7 +14,7 @@ UNSPACED = frozenset(("zh", "ja", "th"))
 @cache
 def load(name: str) -> dict[str, Any]:
     """The content of `data/{name}.toml`."""
-    return tomllib.loads((files(__package__) / "data" / f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((files("retrieval.answer") / "data" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache

@@ -21,7 +21,7 @@ NAMES = (
     "words",  # share of the question's words in the line, weighted by rarity
     "words_near",  # ... in the line, its neighbours and its heading
     "words_passage",  # ... in the passage, its title and headings
-    "offers",  # 1 if it holds the kind of answer that is asked for, -1 if not, 0 if nothing is known
+    "offers",  # 1 if it holds the kind of answer that is asked for, -1 if not, 0 if that can't be told
     "rank",  # 1 for the first passage, 1/2 for the second, ...
 )
 
@@ -94,7 +94,7 @@ def feature_matrix(
                 coverage(weights, c.line),
                 _share(weights, _near(c)),
                 _share(weights, c.passage.keys),
-                _offers(typed, c, asked),
+                _offers(question, typed, c, asked),
                 1 / (1 + c.passage.rank),
             ]
         )
@@ -112,8 +112,12 @@ def _share(weights: Mapping[str, float], keys: frozenset[str]) -> float:
     return sum(weight for key, weight in weights.items() if key in keys) / total if total else 0.0
 
 
-def _offers(typed: Sequence[Wanted], candidate: Candidate, asked: frozenset[str]) -> float:
+def _offers(
+    question: Question, typed: Sequence[Wanted], candidate: Candidate, asked: frozenset[str]
+) -> float:
     if not typed:
-        return 0.0
+        # Steps are told in numbered lists, but not only there.
+        step = question.wants("steps") and candidate.line.unit.marker[:1].isdigit()
+        return float(step)
     line, language = candidate.line, candidate.passage.language
     return 1.0 if any(offers(kind, line.text, line.terms, language, asked) for kind in typed) else -1.0

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from retrieval.answer.events import Source
 from retrieval.answer.extractive.sentences import Span
-from retrieval.answer.extractive.terms import Term, fold, terms_of
+from retrieval.answer.extractive.terms import Term, fold, identifiers_of, terms_of
 from retrieval.answer.extractive.units import Unit, units_of
 from retrieval.answer.language import language_of
 from retrieval.documents import Chunk
@@ -16,6 +16,7 @@ from retrieval.ingest.tables import cells
 
 #: Characters of a unit that are embedded and compared: enough for any sentence, and a bound for code.
 _READ_CHARS = 500
+_HEADING_CHARS = 100
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Line:
     @cached_property
     def keys(self) -> frozenset[str]:
         return frozenset(term.key for term in self.terms)
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        return identifiers_of(self.text)
 
     @cached_property
     def folded(self) -> str:
@@ -66,6 +71,10 @@ class Passage:
         return frozenset(term.key for term in terms_of(" ".join((chunk.meta.title, *chunk.heading_path))))
 
     @cached_property
+    def identifiers(self) -> frozenset[str]:
+        return frozenset[str]().union(*(line.identifiers for line in self.lines))
+
+    @cached_property
     def keys(self) -> frozenset[str]:
         return self.heading_keys.union(*(line.keys for line in self.lines))
 
@@ -80,15 +89,16 @@ def _language(chunk: Chunk) -> str:
 
 def _lines(chunk: Chunk) -> tuple[Line, ...]:
     heading = chunk.heading_path[-1] if chunk.heading_path else chunk.meta.title
-    return _lines_of(chunk.text, " ".join(heading.split())[:100])
+    return lines_of(chunk.text, " ".join(heading.split())[:_HEADING_CHARS])
 
 
 @lru_cache(maxsize=256)
-def _lines_of(text: str, heading: str) -> tuple[Line, ...]:
+def lines_of(text: str, heading: str = "") -> tuple[Line, ...]:
+    """The quotable lines of a text. `heading` is that of those before its first heading."""
     lines: list[Line] = []
     for unit in units_of(text):
         if unit.kind == "heading":
-            heading = unit.of(text)[:100]
+            heading = unit.of(text)[:_HEADING_CHARS]
         else:
             lines.append(Line(unit, _read(unit, text)[:_READ_CHARS], heading))
     return tuple(lines)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-from retrieval.answer.extractive.terms import Term, stem, terms_of
+from retrieval.answer.extractive.terms import Term, identifiers_of, stem, terms_of
 from retrieval.answer.language import language_of
 from retrieval.answer.lexicon import UNSPACED, load, word_lists
 
@@ -31,6 +31,8 @@ class Question:
     #: Distinct keys of the words that carry the topic; empty only if the text has no words at all.
     keys: tuple[str, ...]
     wanted: frozenset[Wanted]
+    #: Part numbers, error codes and such that it names; see `identifiers_of`.
+    identifiers: frozenset[str]
 
     def wants(self, *kinds: Wanted) -> bool:
         return not self.wanted.isdisjoint(kinds)
@@ -41,7 +43,9 @@ def read_question(text: str) -> Question:
     language = language_of(text)
     every = tuple(dict.fromkeys(term.key for term in terms_of(text)))
     topical = tuple(dict.fromkeys(term.key for term in content_terms(text, language)))
-    return Question(text, language, topical or every, _wanted(text.casefold(), language or "en"))
+    return Question(
+        text, language, topical or every, _wanted(text.casefold(), language or "en"), identifiers_of(text)
+    )
 
 
 def content_terms(text: str, language: str | None) -> list[Term]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.answer.extractive import weights as fitted
 from retrieval.answer.extractive.anchors import AnchorBook
@@ -14,6 +15,8 @@ from retrieval.answer.extractive.features import Candidate, coverage, feature_ma
 from retrieval.answer.extractive.passages import Line, Passage
 from retrieval.answer.extractive.question import Question
 from retrieval.models.protocol import Embedder, Vectors
+
+Features = NDArray[np.float64]
 
 #: Lines embedded for one question, and bytes of text in them (about four to a token): some 200 ms with
 #: the local model on two processors.
@@ -24,7 +27,7 @@ _REMEMBERED = 2048
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with the log odds that it holds the answer."""
+    """A candidate with its score; above 0 it is taken to hold the answer."""
 
     candidate: Candidate
     score: float
@@ -44,7 +47,10 @@ class Ranker:
         weights = _rarity(question, passages)
         matrix = feature_matrix(question, weights, candidates)
         scored = [
-            Scored(candidate, score_of(row, same_language(question, candidate.passage)))
+            Scored(
+                candidate,
+                score_of(row, question.language, candidate.passage.language) + named(question, candidate),
+            )
             for candidate, row in zip(candidates, matrix, strict=True)
         ]
         return sorted(scored, key=lambda s: (-s.score, s.candidate.passage.rank, s.candidate.at))
@@ -75,14 +81,28 @@ class Ranker:
         return found
 
 
-def same_language(question: Question, passage: Passage) -> bool:
-    return question.language is None or question.language == passage.language
+def score_of(features: Features, asked: str | None, written: str) -> float:
+    """The score of a line with these features, shape (len(NAMES),); above 0 it is taken to answer.
+
+    Log odds up to a constant. `asked` and `written` are the languages of question and passage.
+    """
+    if asked is None or asked == written:
+        slopes, levels, language = fitted.SAME, fitted.SAME_LEVELS, written
+    else:
+        slopes, levels, language = fitted.OTHER, fitted.OTHER_LEVELS, asked
+    level = levels.get(language)
+    if level is None:
+        level = sum(levels.values()) / len(levels)
+    return float(features @ np.array(slopes)) + level
 
 
-def score_of(features: np.ndarray, same: bool) -> float:
-    """Log odds that a line with these features, shape (len(NAMES),), holds the answer."""
-    slopes, bias = (fitted.SAME, fitted.SAME_BIAS) if same else (fitted.OTHER, fitted.OTHER_BIAS)
-    return float(features @ np.array(slopes)) + bias
+def named(question: Question, candidate: Candidate) -> float:
+    """What is added for the identifiers that the question names: another error code is another error."""
+    if not question.identifiers:
+        return 0.0
+    if not question.identifiers.isdisjoint(candidate.line.identifiers):
+        return fitted.NAMED
+    return fitted.NOT_NAMED if question.identifiers.isdisjoint(candidate.passage.identifiers) else 0.0
 
 
 def promising(weights: Mapping[str, float], passages: Sequence[Passage]) -> list[tuple[Passage, int]]:

@@ -11,30 +11,54 @@ from functools import lru_cache
 #: separate marks (which `\w` leaves out); apostrophes and hyphens stay outside.
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _NUMBER = r"\d+(?:[.,:]\d+)*"
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_HAN_KANA = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_THAI_LAO_BURMESE_KHMER = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(
-    rf"(?P<number>{_NUMBER})|(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W\d_{_UNSPACED}]|[{_MARKS}])+"
+    rf"(?P<number>{_NUMBER})|(?P<han>[{_HAN_KANA}]+)|(?P<thai>[{_THAI_LAO_BURMESE_KHMER}]+)"
+    rf"|(?:[^\W\d_{_HAN_KANA}{_THAI_LAO_BURMESE_KHMER}]|[{_MARKS}])+"
 )
+#: A part number, error code or version, which names one thing and nothing like it.
+_IDENTIFIER = re.compile(r"[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*")
+_SEPARATORS = re.compile(r"[-_./]")
+#: Shorter ones are ordinals and measures: "2nd", "5pm".
+_IDENTIFIER_CHARS = 4
+_LETTER_AND_DIGIT = re.compile(r"(?=.{0,64}[A-Za-z])(?=.{0,64}\d)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+\Z")
 
-#: Scripts without spaces are compared by overlapping pairs of characters.
-_PAIR = 2
+#: Scripts without spaces are compared by overlapping runs of so many characters.
+_GRAMS = {"han": 2, "thai": 4}
 #: Words are compared by this many first letters: no stemmer knows the language of a question of
 #: three words, and endings carry little of what is asked.
-STEM = 6
+STEM = 5
 #: Korean puts particles after the noun, without a space: its first two syllables are the word.
 HANGUL_STEM = 2
+#: Arabic writes the article, "and" and short prepositions as one word with what follows.
+_ARABIC = re.compile("[\u0600-\u06ff]")
+_ARABIC_PREFIX = re.compile("\\A[وف]?(?:[بك]?ال|لل)(?=..)")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word, number or pair of characters, `text[start:end]` of where it was found."""
+    """One word, number or run of characters, `text[start:end]` of where it was found."""
 
     key: str
     start: int
     end: int
     number: bool = False
+
+
+def identifiers_of(text: str) -> frozenset[str]:
+    """Words with both letters and digits, such as "ERR_CONN_4092", "XJ-900B" and "v2.3.1".
+
+    Folded and without their separators, which people leave out or mix up.
+    """
+    words = (found.group() for found in _IDENTIFIER.finditer(text))
+    return frozenset(
+        _SEPARATORS.sub("", word).casefold()
+        for word in words
+        if len(word) >= _IDENTIFIER_CHARS and _LETTER_AND_DIGIT.match(word)
+    )
 
 
 def terms_of(text: str) -> list[Term]:
@@ -44,11 +68,11 @@ def terms_of(text: str) -> list[Term]:
         start, end = found.span()
         if found.lastgroup == "number":
             terms.append(Term(_number(found.group()), start, end, number=True))
-        elif found.lastgroup == "unspaced":
-            run = found.group()
-            for at in range(max(1, len(run) - _PAIR + 1)):
-                pair = run[at : at + _PAIR]
-                terms.append(Term(pair, start + at, start + at + len(pair)))
+        elif found.lastgroup is not None:
+            run, size = found.group(), _GRAMS[found.lastgroup]
+            for at in range(max(1, len(run) - size + 1)):
+                gram = run[at : at + size]
+                terms.append(Term(gram, start + at, start + at + len(gram)))
         else:
             terms.append(Term(stem(found.group()), start, end))
     return terms
@@ -60,6 +84,8 @@ def stem(word: str) -> str:
     plain = fold(word)
     if _HANGUL.match(plain):
         return plain[:HANGUL_STEM]
+    if _ARABIC.match(plain):
+        plain = _ARABIC_PREFIX.sub("", plain)
     return plain[:STEM] if len(plain) > STEM else _singular(plain)
 
 
