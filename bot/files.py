@@ -8,20 +8,20 @@ import gzip
 import os
 import re
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
-import obstore
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, ObjectStore, from_url
 
 from bot.config import Config
 from retrieval.documents import ParsedDocument
 
+T = TypeVar("T")
 Kind = Literal["originals", "parsed"]
 #: Ids are parts of paths.
 ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -107,7 +107,12 @@ class Files:
             return cls(
                 from_url(
                     url,
-                    client_options={"timeout": REQUEST_TIMEOUT, "connect_timeout": CONNECT_TIMEOUT},
+                    client_options={
+                        "timeout": REQUEST_TIMEOUT,
+                        "connect_timeout": CONNECT_TIMEOUT,
+                        # For an endpoint whose address says http, such as MinIO in the same network.
+                        "allow_http": True,
+                    },
                     retry_config={"max_retries": MAX_RETRIES, "retry_timeout": timedelta(minutes=2)},
                 )
             )
@@ -118,10 +123,13 @@ class Files:
 
     async def copy_original(self, workspace: str, version_id: str, new_version_id: str) -> None:
         """Raises `FileNotFoundError`."""
-        new = _key("originals", workspace, new_version_id)
-        with _clear_errors():
-            await obstore.copy_async(self._store, _key("originals", workspace, version_id), new)
-            await self._sync(new)
+        old, new = _key("originals", workspace, version_id), _key("originals", workspace, new_version_id)
+
+        def copy() -> None:
+            self._store.copy(old, new)
+            self._sync(new)
+
+        await _in_thread(copy)
 
     @contextlib.asynccontextmanager
     async def original(self, workspace: str, version_id: str) -> AsyncGenerator[Path]:
@@ -134,18 +142,19 @@ class Files:
             return
         with tempfile.TemporaryDirectory(prefix="footnote-") as folder:
             path = Path(folder) / version_id
-            with _clear_errors():
-                result = await obstore.get_async(self._store, key)
-                with await asyncio.to_thread(path.open, "wb") as file:
-                    async for part in result.stream(min_chunk_size=PART_BYTES):
-                        await asyncio.to_thread(file.write, part)
+
+            def fetch() -> None:
+                with path.open("wb") as file:
+                    for part in self._store.get(key).stream(min_chunk_size=PART_BYTES):
+                        file.write(part)
+
+            await _in_thread(fetch)
             yield path
 
     async def read_original(self, workspace: str, version_id: str, *, start: int = 0, length: int) -> bytes:
         """`length` bytes from `start`, fewer at the end. Raises `FileNotFoundError`."""
         key = _key("originals", workspace, version_id)
-        with _clear_errors():
-            return bytes(await obstore.get_range_async(self._store, key, start=start, length=length))
+        return await _in_thread(lambda: bytes(self._store.get_range(key, start=start, length=length)))
 
     async def put_parsed(self, workspace: str, version_id: str, parsed: ParsedDocument) -> None:
         key = _key("parsed", workspace, version_id + PARSED_SUFFIX)
@@ -154,9 +163,8 @@ class Files:
     async def parsed(self, workspace: str, version_id: str) -> ParsedDocument:
         """Raises `FileNotFoundError`."""
         key = _key("parsed", workspace, version_id + PARSED_SUFFIX)
-        with _clear_errors():
-            data = await (await obstore.get_async(self._store, key)).bytes_async()
-        return await asyncio.to_thread(_unpack, bytes(data))
+        data = await _in_thread(lambda: gzip.decompress(self._store.get(key).bytes()))
+        return await asyncio.to_thread(ParsedDocument.model_validate_json, data)
 
     async def delete_version(self, workspace: str, version_id: str) -> None:
         """Remove both files of a version. Those that are gone already are no error."""
@@ -164,24 +172,23 @@ class Files:
             _key("originals", workspace, version_id),
             _key("parsed", workspace, version_id + PARSED_SUFFIX),
         ):
-            with _clear_errors(), contextlib.suppress(FileNotFoundError):
-                await obstore.delete_async(self._store, key)
+            with contextlib.suppress(FileNotFoundError):
+                await _in_thread(lambda key=key: self._store.delete(key))
 
     async def list(self) -> AsyncIterator[StoredFile]:
         """Every file, of all workspaces."""
         kinds: tuple[Kind, ...] = ("originals", "parsed")
         for kind in kinds:
-            with _clear_errors():
-                async for batch in obstore.list(self._store, kind):
-                    for meta in batch:
-                        match meta["path"].split("/"):
-                            case [_, workspace, name]:
-                                version_id = name.removesuffix(PARSED_SUFFIX)
-                                yield StoredFile(
-                                    meta["path"], kind, workspace, version_id, meta["last_modified"]
-                                )
-                            case _:
-                                continue
+            batches = await _in_thread(lambda kind=kind: iter(self._store.list(kind)))
+            while batch := await _in_thread(lambda batches=batches: next(batches, None)):
+                for meta in batch:
+                    match meta["path"].split("/"):
+                        case [_, workspace, name]:
+                            version_id = name.removesuffix(PARSED_SUFFIX)
+                            modified = meta["last_modified"]
+                            yield StoredFile(meta["path"], kind, workspace, version_id, modified)
+                        case _:
+                            continue
 
     async def remove_partial(self, before: datetime) -> int:
         """Remove what broken writes left in the folder before that time; how many there were."""
@@ -191,19 +198,53 @@ class Files:
 
     async def check(self) -> None:
         """Write, read and delete a small file. Raises `StorageError`; for `kb doctor`."""
-        with _clear_errors():
-            await obstore.put_async(self._store, "check", b"footnote")
-            await (await obstore.get_async(self._store, "check")).bytes_async()
-            await obstore.delete_async(self._store, "check")
+
+        def check() -> None:
+            self._store.put("check", b"footnote")
+            self._store.get("check").bytes()
+            self._store.delete("check")
+
+        await _in_thread(check)
 
     async def _put(self, key: str, source: Path | bytes) -> None:
-        with _clear_errors():
-            await obstore.put_async(self._store, key, source, chunk_size=PART_BYTES, max_concurrency=4)
-            await self._sync(key)
+        def put() -> None:
+            self._store.put(key, source, chunk_size=PART_BYTES, max_concurrency=4)
+            self._sync(key)
 
-    async def _sync(self, key: str) -> None:
-        if self._root is not None:
-            await asyncio.to_thread(_sync, self._root, self._root / key)
+        await _in_thread(put)
+
+    def _sync(self, key: str) -> None:
+        """Flush a file, and the names on the way to it, to the disk."""
+        if self._root is None:
+            return
+        path = self._root / key
+        for place in (path, *path.parents):
+            descriptor = os.open(place, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if place == self._root:
+                return
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Run a call of the store in a thread. Cancelled, it still waits for it: nothing is written later.
+
+    obstore's own coroutines are not used: what they leave to its threads after they have returned
+    aborts the interpreter when that exits at the same time.
+    """
+
+    def guarded() -> T:
+        with _clear_errors():
+            return work()
+
+    task = asyncio.ensure_future(asyncio.to_thread(guarded))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def _key(kind: Kind, *parts: str) -> str:
@@ -215,22 +256,6 @@ def _key(kind: Kind, *parts: str) -> str:
 
 def _pack(parsed: ParsedDocument) -> bytes:
     return gzip.compress(parsed.model_dump_json().encode(), compresslevel=6, mtime=0)
-
-
-def _unpack(data: bytes) -> ParsedDocument:
-    return ParsedDocument.model_validate_json(gzip.decompress(data))
-
-
-def _sync(root: Path, path: Path) -> None:
-    """Flush a file, and the names on the way to it, to the disk."""
-    for place in (path, *path.parents):
-        descriptor = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        if place == root:
-            return
 
 
 def _remove_partial(root: Path, before: datetime) -> int:
