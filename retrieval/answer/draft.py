@@ -38,6 +38,7 @@ class Draft:
         self._parser = CitationParser(list(passages), style, passages)
         self._shown: list[str] = []
         self._held = ""
+        self.named: tuple[Named, ...] = ()
         self.end: DraftEnd = "failed"
         #: Why it failed; None for any other end.
         self.error: Exception | None = None
@@ -46,10 +47,6 @@ class Draft:
     def text(self) -> str:
         """What has been put out, without white space around it."""
         return "".join(self._shown)
-
-    @property
-    def named(self) -> tuple[Named, ...]:
-        return self._parser.named
 
     async def deltas(self) -> AsyncIterator[str]:
         """The text as it becomes ready. Never raises but for cancellation: see `end` and `error`."""
@@ -72,6 +69,7 @@ class Draft:
             yield text
         if self.end == "complete" and not self.text:
             self.end, self.error = "failed", ModelError("invalid_output", "The answer was empty.")
+        self.named = self._parser.named
         step.outputs |= {"end": self.end, "text": self.text, "named": [one.label for one in self.named]}
         step.error = reason(self.error) if self.error else None
 
