@@ -14,8 +14,8 @@ class ParseLimits(Frozen):
 
     #: Wall-clock seconds from handing a file to a worker to its answer.
     seconds: float = Field(default=120.0, gt=0)
-    #: MiB of memory that a worker may take on top of what it needs when idle.
-    memory_mb: int = Field(default=1024, ge=64)
+    #: MiB of memory that a worker may hold; about 60 of them are the parsers themselves.
+    memory_mb: int = Field(default=1024, ge=128)
     max_file_bytes: int = Field(default=100 * MIB, ge=1)
     max_pages: int = Field(default=5000, ge=1)
     #: Characters of Markdown that come out, headings not counted.

@@ -107,8 +107,7 @@ class ParserPool:
         async with self._turns:
             worker = await self._take()
             try:
-                async with asyncio.timeout(self.limits.seconds):
-                    await worker.warm()
+                await worker.warm()
             except BaseException:
                 self._end(worker, worker.kill())
                 raise

@@ -20,6 +20,8 @@ from retrieval.ingest.limits import MIB, ParseLimits
 from retrieval.ingest.protocol import Unreadable
 from retrieval.ingest.sandbox_worker import DOCUMENT, HEADER, HELLO, REFUSAL, RESULT, SECTION_LIST, SECTIONS
 
+#: The module that runs in the process.
+WORKER = "retrieval.ingest.sandbox_worker"
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
 #: How often a worker's memory is looked at while it parses.
@@ -73,8 +75,7 @@ class WorkerProcess:
     async def start(cls, limits: ParseLimits) -> WorkerProcess:
         """Raises `RuntimeError` when it does not come up."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "retrieval.ingest.sandbox_worker",
-            str(os.getpid()), limits.model_dump_json(),
+            sys.executable, "-P", "-m", WORKER, str(os.getpid()), limits.model_dump_json(),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             env=_environment(), start_new_session=True,
         )  # fmt: skip
@@ -112,9 +113,9 @@ class WorkerProcess:
             return 0.0
 
     async def warm(self) -> None:
-        """Has it import the usual parsers."""
-        await self._ask({"warm": True})
-        await self._frame(0)
+        """Has it import the usual parsers. Raises `WorkerDied`, and `TimeoutError`."""
+        async with asyncio.timeout(_START_SECONDS):
+            await self._watched({"warm": True}, self._frame(0))
 
     async def parse(self, path: Path, name: str, parser: str | None) -> ParsedDocument:
         """Raises `Unreadable`; and `WorkerDied`, after which it is of no more use."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+#: Bytes that tell whether this is text; a multiple of four, for UTF-32.
+_TEXT_SAMPLE = 65_536
 #: Bytes that the guess looks at; text of a few hundred kilobytes tells all it will.
 _SAMPLE = 200_000
 _BOMS = (
@@ -50,8 +52,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 def looks_like_text(data: bytes) -> str | None:
     """The beginning of `data` as text; None when it is something else."""
-    sample = data[:65536]
-    text = decode(sample[: len(sample) & ~3] or sample)
+    text = decode(data[:_TEXT_SAMPLE])
     odd = len(_CONTROLS.findall(text)) + text.count("\ufffd")
     return text if odd <= 0.005 * len(text) or (odd <= 2 and len(text) > 40) else None
 

@@ -53,7 +53,7 @@ class EpubParser:
             local(node.tag): " ".join("".join(map(str, node.itertext())).split())
             for node in reversed(_metadata(package))
         }
-        warnings = (f"{missing} chapters are missing in this book.",) if missing else ()
+        warnings = (f"Chapters missing in this book: {missing}.",) if missing else ()
         return ParsedDocument(
             sections=builder.build(),
             title=clean_title(stated.get("title")),

@@ -213,7 +213,8 @@ class HtmlWriter:
 
     def _start_item(self, _: Mapping[str, str]) -> None:
         if self._in_cell():
-            self._text.append("; " if "".join(self._text).strip() else "")
+            before = "".join(self._text).rstrip()
+            self._text = [before, "; " if before else ""]
         else:
             self._lists.item()
 

@@ -17,7 +17,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _DEFINITIONS = (
     # Python and Ruby: by the word that defines.
-    re.compile(r"(?:async\s+def|def|class|module)\s+([\w.:?!]+)"),
+    re.compile(r"(?:async\s+def|def|class|module)\s+([\w.?!]+(?:::\w+)*)"),
     # C-like: types and functions at the left edge.
     re.compile(
         r"(?:(?:export|default|public|private|protected|internal|static|abstract|final|sealed|partial|data|async|"

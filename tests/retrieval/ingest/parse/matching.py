@@ -6,6 +6,9 @@ import re
 import unicodedata
 
 from retrieval.documents import ParsedDocument, Section
+from retrieval.ingest.limits import ParseLimits
+from retrieval.ingest.parse import parse
+from retrieval.ingest.protocol import Reason, Unreadable
 
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), None)
 _ALIKE = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‐": "-"})
@@ -47,3 +50,11 @@ def sections_with(document: ParsedDocument, text: str) -> list[Section]:
 
 def is_under(section: Section, heading: str) -> bool:
     return any(squashed(heading) in squashed(above) for above in section.heading_path)
+
+
+def outcome(name: str, data: bytes, *, parser: str | None = None, **limits: int) -> ParsedDocument | Reason:
+    """The document, or why the file is refused."""
+    try:
+        return parse(name, data, parser=parser, limits=ParseLimits(**limits))  # pyright: ignore[reportArgumentType]
+    except Unreadable as refusal:
+        return refusal.reason

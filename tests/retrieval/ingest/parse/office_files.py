@@ -191,7 +191,8 @@ def _shape(kind: str, body: list[list[str]]) -> str:
 def _frame(content: str, kind: str) -> str:
     return (
         '<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="4" name="f"/></p:nvGraphicFramePr><a:graphic>'
-        f'<a:graphicData uri="{DRAWING.replace("main", kind)}">{content}</a:graphicData></a:graphic></p:graphicFrame>'
+        f'<a:graphicData uri="{DRAWING.replace("main", kind)}">{content}</a:graphicData></a:graphic>'
+        "</p:graphicFrame>"
     )
 
 
@@ -200,7 +201,8 @@ def _chart(title: str, series: str, categories: list[str], values: list[str]) ->
         return "".join(f'<c:pt idx="{at}"><c:v>{text}</c:v></c:pt>' for at, text in enumerate(texts))
 
     return (
-        f'{XML}<c:chartSpace xmlns:c="{CHART}" xmlns:a="{DRAWING}"><c:chart><c:title><c:tx><c:rich>{_runs([title])}'
+        f'{XML}<c:chartSpace xmlns:c="{CHART}" xmlns:a="{DRAWING}"><c:chart><c:title><c:tx><c:rich>'
+        f"{_runs([title])}"
         f"</c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser><c:tx><c:strRef><c:strCache>{points([series])}"
         f"</c:strCache></c:strRef></c:tx><c:cat><c:strRef><c:strCache>{points(categories)}</c:strCache></c:strRef>"
         f"</c:cat><c:val><c:numRef><c:numCache>{points(values)}</c:numCache></c:numRef></c:val></c:ser></c:barChart>"
@@ -274,9 +276,11 @@ def odf(kind: str, body: str, *, title: str = "") -> bytes:
         {
             "mimetype": media_type,
             "META-INF/manifest.xml": f'<m:manifest xmlns:m="{_ODF}manifest:1.0">{entry}</m:manifest>',
-            "content.xml": f'{XML}<office:document-content {_ODF_SPACES} office:version="1.2"><office:body>{body}'
+            "content.xml": f'{XML}<office:document-content {_ODF_SPACES} office:version="1.2">'
+            f"<office:body>{body}"
             "</office:body></office:document-content>",
-            "meta.xml": f"{XML}<office:document-meta {_ODF_SPACES}><office:meta><dc:title>{title}</dc:title>"
+            "meta.xml": f"{XML}<office:document-meta {_ODF_SPACES}><office:meta>"
+            f"<dc:title>{title}</dc:title>"
             "<dc:date>2024-05-06T07:08:09</dc:date></office:meta></office:document-meta>",
         },
         stored=("mimetype",),
@@ -287,7 +291,8 @@ def odf_table(name: str, rows: list[list[str]]) -> str:
     body = "".join(
         "<table:table-row>"
         + "".join(
-            f'<table:table-cell office:value-type="string"><text:p>{escape(text)}</text:p></table:table-cell>'
+            '<table:table-cell office:value-type="string">'
+            f"<text:p>{escape(text)}</text:p></table:table-cell>"
             for text in row
         )
         + "</table:table-row>"

@@ -73,7 +73,7 @@ def pdf(
     }
     resources = " ".join(f"/{key} {number} 0 R" for key, number in fonts.items())
     kids: list[int] = []
-    for at, page in enumerate(pages):
+    for page in pages:
         stream = "\n".join(page.content)
         content = add(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
         links = [
@@ -86,7 +86,8 @@ def pdf(
         for value, x, y in page.fields:
             drawn = f"BT /F1 10 Tf 2 3 Td ({value}) Tj ET"
             look = add(
-                f"<< /Type /XObject /Subtype /Form /BBox [0 0 200 14] /Resources << /Font << {resources} >> >> "
+                "<< /Type /XObject /Subtype /Form /BBox [0 0 200 14] "
+                f"/Resources << /Font << {resources} >> >> "
                 f"/Length {len(drawn)} >>\nstream\n{drawn}\nendstream"
             )
             links.append(
@@ -98,7 +99,8 @@ def pdf(
         kids.append(
             add(
                 f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {content} 0 R "
-                f"/Resources << /Font << {resources} >> >> /Annots [{' '.join(f'{n} 0 R' for n in links)}] >>"
+                f"/Resources << /Font << {resources} >> >> "
+                f"/Annots [{' '.join(f'{number} 0 R' for number in links)}] >>"
             )
         )
     root = "<< /Type /Catalog /Pages 2 0 R"
@@ -130,5 +132,6 @@ def _file(objects: list[str], info: int) -> bytes:
     table = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n" + "".join(
         f"{at:010} 00000 n \n" for at in offsets
     )
-    trailer = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info {info} 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    size = len(objects) + 1
+    trailer = f"trailer\n<< /Size {size} /Root 1 0 R /Info {info} 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
     return out + (table + trailer).encode("latin-1")

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from retrieval.ingest.parse.charset import decode, looks_like_text
 
-RUSSIAN = "Однажды, в студёную зимнюю пору, я из лесу вышел; был сильный мороз. Гляжу, поднимается медленно в гору."
-JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗いじめじめした所で泣いていた。"
+RUSSIAN = "Однажды, в студёную зимнюю пору, я из лесу вышел; был сильный мороз. Гляжу, поднимается."
+JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。"
 CHINESE = "话说天下大势，分久必合，合久必分。周末七国分争，并入于秦。及秦灭之后，楚、汉分争，又并入于汉。"
 KOREAN = "나는 왕이로소이다. 어머니의 가장 어여쁜 아들, 나는 왕이로소이다. 가장 가난한 농군의 아들로서."
-GERMAN = "Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du kaum einen Hauch; die Vögelein schweigen im Walde."
+GERMAN = "Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du kaum einen Hauch; warte nur."
 ARABIC = "في قرية من القرى كان هناك رجل حكيم يعرف كل شيء عن الحياة وكان يعلم الناس كيف يعيشون بسلام"
 GREEK = "Μήνιν άειδε θεά Πηληιάδεω Αχιλήος ουλομένην, η μυρί Αχαιοίς άλγε έθηκε, πολλάς δ ιφθίμους ψυχάς"
 

@@ -10,7 +10,7 @@ from retrieval.documents import ParsedDocument
 from retrieval.ingest.limits import ParseLimits
 from retrieval.ingest.parse import parse
 from retrieval.ingest.protocol import Unreadable
-from tests.retrieval.ingest.parse.matching import read_whole
+from tests.retrieval.ingest.parse.matching import outcome, read_whole
 from tests.retrieval.ingest.parse.pdf_files import PdfPage, pdf
 
 BODY = (
@@ -20,9 +20,9 @@ BODY = (
     "in two working days.",
 )
 WHOLE = (
-    "Every employee has thirty days of paid leave in each calendar year of service and may carry five of them "
-    "over to the next year when the team lead agrees to that in a written note. Leave is requested in the "
-    "people portal under Time and is confirmed within two working days."
+    "Every employee has thirty days of paid leave in each calendar year of service and may carry five of "
+    "them over to the next year when the team lead agrees to that in a written note. Leave is requested in "
+    "the people portal under Time and is confirmed within two working days."
 )
 
 
@@ -189,13 +189,8 @@ def test_too_many_pages() -> None:
 
 @pytest.mark.parametrize("cut", [20, 200, 500])
 def test_the_rest_of_a_truncated_file_is_read_or_refused(cut: int) -> None:
-    data = pdf(page(1, "Leave"), page(2, "Travel"))
-    try:
-        document = parse("a.pdf", data[:-cut])
-    except Unreadable as refusal:
-        assert refusal.reason in ("corrupt", "empty")
-    else:
-        assert document.sections
+    found = outcome("a.pdf", pdf(page(1, "Leave"), page(2, "Travel"))[:-cut])
+    assert found in ("corrupt", "empty") or isinstance(found, ParsedDocument)
 
 
 def test_the_plain_parser_changes_nothing() -> None:
