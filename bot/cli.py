@@ -108,7 +108,7 @@ def ask(
     async def work(knowledge: Knowledge, actor: Actor) -> None:
         if with_demo:
             await finish_uploads(
-                knowledge, actor, await demo.load_handbook(knowledge, actor), quiet=as_json
+                knowledge, actor, await demo.load_handbook(knowledge.documents, actor), quiet=as_json
             )
         events = knowledge.answers.answer(turn_of(actor, question))
         if as_json:
@@ -123,12 +123,13 @@ def ask(
 
 
 async def finish_uploads(
-    knowledge: Knowledge, actor: Actor, version_ids: list[str], *, quiet: bool = False
-) -> Progress | None:
-    updates = knowledge.documents.watch(actor, version_ids)
+    knowledge: Knowledge, actor: Actor, accepted: Progress, *, quiet: bool = False
+) -> Progress:
+    """Wait for accepted documents, with progress bars unless `quiet`."""
+    updates = knowledge.documents.watch(actor, [item.version_id for item in accepted.items])
     if quiet:
-        return [update async for update in updates][-1]
-    return await terminal.show_uploads(err, updates)
+        return [accepted, *[update async for update in updates]][-1]
+    return await terminal.show_uploads(err, accepted, updates)
 
 
 @app.command()
@@ -159,9 +160,7 @@ def upload(
             same_name="keep_both" if keep_both else "replace",
         )
         accepted = await knowledge.documents.upload(actor, files, options)
-        ids = [item.version_id for item in accepted.items]
-        end = await finish_uploads(knowledge, actor, ids, quiet=as_json)
-        items = end.items if end else accepted.items
+        items = (await finish_uploads(knowledge, actor, accepted, quiet=as_json)).items
         if as_json:
             dump([item.model_dump(mode="json") for item in items])
         failed = sum(item.stage == "failed" for item in items)
@@ -267,7 +266,7 @@ def demo_command() -> None:
         async with alone(config) as bot, serving(bot, config, workspace=demo.WORKSPACE) as address:
             knowledge = Knowledge(**{name: getattr(bot, name) for name in PORTS})
             actor = local_actor(await choose_workspace(knowledge, demo.WORKSPACE))
-            await finish_uploads(knowledge, actor, await demo.load_handbook(knowledge, actor))
+            await finish_uploads(knowledge, actor, await demo.load_handbook(knowledge.documents, actor))
             out.print(f"\nThe page: [bold]{address}[/]")
             talk = asyncio.create_task(converse(knowledge, actor))
             ended = asyncio.create_task(stop.wait())

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from adapters.conversation import UploadedFile
-from adapters.ports import Actor, UploadOptions
-from bot.connect import Knowledge
+from adapters.forms import Progress
+from adapters.ports import Actor, Documents, UploadOptions
 
 WORKSPACE = "demo"
 KNOWLEDGE_BASE = "handbook"
@@ -38,8 +38,7 @@ def files_in(paths: Iterable[Path]) -> list[UploadedFile]:
     return found
 
 
-async def load_handbook(knowledge: Knowledge, actor: Actor) -> list[str]:
-    """Queue the handbook; its version ids. What is there already costs nothing."""
+async def load_handbook(documents: Documents, actor: Actor) -> Progress:
+    """Queue the handbook. What is there already costs nothing."""
     options = UploadOptions(knowledge_base=KNOWLEDGE_BASE)
-    progress = await knowledge.documents.upload(actor, files_in([handbook()]), options)
-    return [item.version_id for item in progress.items]
+    return await documents.upload(actor, files_in([handbook()]), options)

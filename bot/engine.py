@@ -9,11 +9,11 @@ from typing import Any
 import structlog
 from pydantic import SecretStr
 from qdrant_client import AsyncQdrantClient
-from retrieval.answer.extractive.rephrase import CarryOverRephraser
 
 from bot.config import Config
 from retrieval.answer.extractive.answerer import ExtractiveAnswerer
 from retrieval.answer.extractive.quotes import OverlapQuoteFinder
+from retrieval.answer.extractive.rephrase import CarryOverRephraser
 from retrieval.answer.intent import PhraseIntentDetector
 from retrieval.answer.llm import LlmAnswerer
 from retrieval.answer.phrases import PhraseBook
@@ -101,6 +101,7 @@ class Engine:
                 OverlapQuoteFinder(),
                 canned,
                 fallback=self._extractive if roles.answer else None,
+                modelless=roles.answer is None,
             ),
             intents=PhraseIntentDetector(),
             canned=canned,

@@ -99,15 +99,17 @@ def _describe(item: ProgressItem) -> str:
     return f"{escape(shorten(item.name, 44))} [{colour}]{_STAGES[item.stage]}[/]{message}"
 
 
-async def show_uploads(console: Console, updates: AsyncIterator[UploadProgress]) -> UploadProgress | None:
+async def show_uploads(
+    console: Console, accepted: UploadProgress, updates: AsyncIterator[UploadProgress]
+) -> UploadProgress:
     """Progress bars of documents on their way; finished ones are printed once and make room."""
-    last: UploadProgress | None = None
+    last = accepted
     printed: set[str] = set()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as bars:
         overall = bars.add_task("documents", total=None)
         tasks: dict[str, TaskID] = {}
-        async for last in updates:
+        async for last in _after(accepted, updates):
             finished = [item for item in last.items if item.finished]
             bars.update(overall, completed=len(finished), total=len(last.items))
             for item in last.items:
@@ -128,6 +130,14 @@ async def show_uploads(console: Console, updates: AsyncIterator[UploadProgress])
                         total=total,
                     )
     return last
+
+
+async def _after(
+    first: UploadProgress, updates: AsyncIterator[UploadProgress]
+) -> AsyncIterator[UploadProgress]:
+    yield first
+    async for update in updates:
+        yield update
 
 
 def show_documents(console: Console, documents: Sequence[DocumentView]) -> None:
