@@ -15,7 +15,6 @@ from bot.catalogue import read_version
 from bot.ingest_queue import IngestQueue
 from bot.library import Library
 from bot.records import Document, Status, Version, now
-from retrieval.documents import DocumentMeta
 
 log = structlog.get_logger()
 
@@ -78,10 +77,10 @@ async def _reconcile_index(library: Library, workspace: str) -> tuple[int, int]:
         if version is None or version.meta.version_id in searchable:
             continue
         if _current(after.get(document.document_id)) == version:
-            requeued += await _queue_again(library, version.meta)
+            requeued += await _queue_again(library, version)
     for document in after.values():
         if not document.latest.status.finished:
-            requeued += await _queue_again(library, document.latest.meta)
+            requeued += await _queue_again(library, document.latest)
     return requeued, discarded
 
 
@@ -98,14 +97,15 @@ async def _expected(library: Library, document_id: str, version_id: str) -> bool
     return bool(working) or current == version_id.encode()
 
 
-async def _queue_again(library: Library, meta: DocumentMeta) -> bool:
-    """Ingest a version once more, unless it waits or is worked already."""
+async def _queue_again(library: Library, seen: Version) -> bool:
+    """Ingest a version once more, unless it waits or is worked, or is not any more as it was seen."""
+    meta = seen.meta
 
     async def change(pipe: Pipeline) -> bool:
         record = await cast("Awaitable[dict[bytes, bytes]]", pipe.hgetall(keys.version(meta.version_id)))
         waits = await pipe.exists(keys.job(meta.version_id))
         pipe.multi()
-        if waits or read_version(record) is None:
+        if waits or read_version(record) != seen:
             return False
         pipe.hset(keys.version(meta.version_id), "status", Status().model_dump_json())
         pipe.hdel(keys.version(meta.version_id), "outcome", "cancel")

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import AuthenticationError, BusyLoadingError, RedisError
+from redis.exceptions import AuthenticationError, BusyLoadingError, RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
@@ -78,6 +78,11 @@ async def open_state(config: Config) -> AsyncGenerator[State]:
         except AuthenticationError as error:
             raise StateUnavailable(
                 f"Redis at {address} does not accept the password in REDIS_URL."
+            ) from error
+        except ResponseError as error:
+            raise StateUnavailable(
+                f"What answers at {address} does not know a command ({error}). "
+                f"Redis {'.'.join(map(str, MIN_REDIS))} or later is needed (or Valkey)."
             ) from error
         except (RedisError, OSError) as error:
             raise StateUnavailable(

@@ -59,7 +59,8 @@ PROCESS = """
 
     async def main():
         async with open_state(Config(data_dir=folder)) as state:
-            house = House(state.redis, state.url, folder, index=Index(folder / "index"))
+            index = Index(folder / "index")
+            house = House(state.redis, state.url, folder, index=index, tick=1.0)
             async with house.tickets.opened():
                 await reconcile(house.library, house.queue, alone=True)
                 AbstractConnection.send_packed_command = counted
@@ -95,9 +96,9 @@ def run(folder: Path, steps: int) -> list[list[str]]:
     return [line.split() for line in done.stdout.decode().splitlines()]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 async def test_a_kill_at_any_step_loses_and_doubles_nothing(tmp_path: Path, seed: int) -> None:
-    lines = run(tmp_path, steps=random.Random(seed).randrange(2, 110))
+    lines = run(tmp_path, steps=random.Random(seed).randrange(2, 190))
     index = SqliteIndex(tmp_path / "index")
     async with open_state(Config(data_dir=tmp_path)) as state:
         house = House(state.redis, state.url, tmp_path, index=index)
