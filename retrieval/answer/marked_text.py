@@ -93,11 +93,11 @@ class MarkedText:
     @property
     def named(self) -> tuple[Named, ...]:
         plain = "".join(self._plain)
-        claims: dict[str, list[str]] = {label: [] for label in self._numbers}
+        at = {position: claim_at(plain, position) for position in {p for _, p in self._marks}}
+        claims: dict[str, dict[str, None]] = {label: {} for label in self._numbers}
         for label, position in self._marks:
-            claim = claim_at(plain, position)
-            if claim and claim not in claims[label]:
-                claims[label].append(claim)
+            if at[position]:
+                claims[label][at[position]] = None
         return tuple(Named(n, label, tuple(claims[label])) for label, n in self._numbers.items())
 
     def _close_gap(self, *, keep: bool) -> None:

@@ -6,7 +6,7 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -74,7 +74,6 @@ def whole(text: str, style: LabelStyle) -> tuple[str, CitationParser]:
 
 
 @given(TEXTS, STYLES, st.lists(st.integers(0, 200), max_size=30))
-@settings(max_examples=400)
 def test_the_way_a_text_is_cut_changes_nothing(text: str, style: LabelStyle, cuts: list[int]) -> None:
     expected, all_at_once = whole(text, style)
     bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
@@ -86,7 +85,6 @@ def test_the_way_a_text_is_cut_changes_nothing(text: str, style: LabelStyle, cut
 
 
 @given(TEXTS, STYLES)
-@settings(max_examples=400)
 def test_what_was_shown_is_never_taken_back(text: str, style: LabelStyle) -> None:
     expected, _ = whole(text, style)
     for end in range(len(text) + 1):
@@ -94,7 +92,6 @@ def test_what_was_shown_is_never_taken_back(text: str, style: LabelStyle) -> Non
 
 
 @given(TEXTS, STYLES)
-@settings(max_examples=600)
 def test_every_mark_left_is_a_citation_and_every_citation_has_its_mark(
     text: str, style: LabelStyle
 ) -> None:
@@ -108,7 +105,6 @@ def test_every_mark_left_is_a_citation_and_every_citation_has_its_mark(
 
 
 @given(TEXTS, STYLES)
-@settings(max_examples=400)
 def test_code_is_untouched(text: str, style: LabelStyle) -> None:
     shown, _ = whole(text, style)
     fences = re.compile(r"(?m)^(```+|~~~+)[^`\n]*\n(?s:.*?)(?:^\1[`~]*[ \t]*$|\Z)")
@@ -124,7 +120,6 @@ def test_text_without_brackets_passes_as_it_stands(text: str, style: LabelStyle)
 
 
 @given(st.text(alphabet="".join({*"".join(PIECES), *"sourcequlandtyp§٣"}), max_size=70), STYLES, st.data())
-@settings(max_examples=500)
 def test_what_reads_as_a_label_could_become_one_at_every_cut(
     content: str, style: LabelStyle, data: st.DataObject
 ) -> None:
