@@ -40,20 +40,20 @@ class ServerIndex(QdrantIndex):
 
     def __init__(self, client: AsyncQdrantClient, collection: str) -> None:
         super().__init__()
-        self._client = client
+        self.client = client
         self.collection = collection
 
     async def open(self, fingerprint: Fingerprint) -> None:
         """Also raises `IndexUnavailable` for a server that is too old, or a collection that isn't ours."""
-        await check_server(self._client)
-        if not await call(lambda: self._client.collection_exists(self.collection)):
+        await check_server(self.client)
+        if not await call(lambda: self.client.collection_exists(self.collection)):
             try:
                 await self._create(fingerprint)
             except IndexUnavailable:
                 # Another process may have been faster, which is as good.
-                if not await call(lambda: self._client.collection_exists(self.collection)):
+                if not await call(lambda: self.client.collection_exists(self.collection)):
                     raise
-        info = await call(lambda: self._client.get_collection(self.collection))
+        info = await call(lambda: self.client.get_collection(self.collection))
         about = (info.config.metadata or {}).get(ABOUT)
         if about is None:
             raise IndexUnavailable(
@@ -64,7 +64,7 @@ class ServerIndex(QdrantIndex):
         for field, schema in _field_indexes().items():
             if field not in info.payload_schema:
                 await call(
-                    lambda field=field, schema=schema: self._client.create_payload_index(
+                    lambda field=field, schema=schema: self.client.create_payload_index(
                         self.collection, field, field_schema=schema, wait=True
                     )
                 )
@@ -72,7 +72,7 @@ class ServerIndex(QdrantIndex):
 
     async def _create(self, fingerprint: Fingerprint) -> None:
         await call(
-            lambda: self._client.create_collection(
+            lambda: self.client.create_collection(
                 self.collection,
                 vectors_config={
                     DENSE: m.VectorParams(size=fingerprint.dimension, distance=m.Distance.COSINE)
@@ -83,8 +83,8 @@ class ServerIndex(QdrantIndex):
         )
 
     async def stats(self) -> IndexStats:
-        info = await call(lambda: self._client.get_collection(self.collection))
-        points = (await call(lambda: self._client.count(self.collection, exact=True))).count
+        info = await call(lambda: self.client.get_collection(self.collection))
+        points = (await call(lambda: self.client.count(self.collection, exact=True))).count
         documents = await self._facet(p.DOCUMENT, Where(()))
         return IndexStats(points, len(documents), info.segments_count)
 
@@ -104,11 +104,11 @@ class ServerIndex(QdrantIndex):
 
     async def _query(self, plan: Plan) -> Found:
         requests = requests_of(plan)
-        return found_of(await call(lambda: self._client.query_batch_points(self.collection, requests)))
+        return found_of(await call(lambda: self.client.query_batch_points(self.collection, requests)))
 
     async def _facet(self, key: str, where: Where) -> dict[str, int]:
         answer = await call(
-            lambda: self._client.facet(
+            lambda: self.client.facet(
                 self.collection, key, facet_filter=filter_of(where), limit=_ALL, exact=True
             )
         )
@@ -117,7 +117,7 @@ class ServerIndex(QdrantIndex):
     async def _fetch(self, ids: Sequence[str], where: Where) -> list[Payload]:
         chosen = filter_of(where, ids)
         records, _ = await call(
-            lambda: self._client.scroll(
+            lambda: self.client.scroll(
                 self.collection, scroll_filter=chosen, limit=len(ids), with_payload=list(p.READ)
             )
         )
@@ -125,11 +125,11 @@ class ServerIndex(QdrantIndex):
 
     async def _upsert(self, rows: Sequence[PointRow]) -> None:
         points = [point_of(row) for row in rows]
-        await call(lambda: self._client.upsert(self.collection, points, wait=True))
+        await call(lambda: self.client.upsert(self.collection, points, wait=True))
 
     async def _set_labels(self, where: Where, labels: list[str]) -> None:
         await call(
-            lambda: self._client.set_payload(
+            lambda: self.client.set_payload(
                 self.collection, {p.LABELS: labels}, filter_of(where), wait=True
             )
         )
@@ -143,7 +143,7 @@ class ServerIndex(QdrantIndex):
         if change.remove is not None:
             gone = m.FilterSelector(filter=filter_of(Where((change.remove,))))
             operations.append(m.DeleteOperation(delete=gone))
-        await call(lambda: self._client.batch_update_points(self.collection, operations, wait=True))
+        await call(lambda: self.client.batch_update_points(self.collection, operations, wait=True))
 
 
 async def check_server(client: AsyncQdrantClient) -> None:

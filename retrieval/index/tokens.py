@@ -107,11 +107,11 @@ def _add(compound: str, terms: Terms) -> None:
         parts = [part for part in _PART.split(segment) if part]
         for part in parts:
             if len(part) <= MAX_WORD:
-                terms.words.append(part.lower())
+                terms.words.append(_lower(part))
                 terms.forms.extend(_pieces(part))
         if len(parts) > 1 and len(segments) > 1:
             _add_whole(segment, terms)
-    if not compound.isalnum():
+    if _SEPARATOR.search(compound):
         _add_whole(compound, terms)
 
 
@@ -119,7 +119,7 @@ def _add_whole(compound: str, terms: Terms) -> None:
     """Without separators, but between digits a dot: 2.3.1 is not 23.1, and 1,190 is 1190."""
     if len(compound) > MAX_WORD:
         return
-    whole = _SEPARATOR.sub(_joint, compound).lower()
+    whole = _lower(_SEPARATOR.sub(_joint, compound))
     if whole:
         terms.forms.append(whole)
     if re.match(r"v\d", whole):
@@ -142,4 +142,9 @@ def _pieces(part: str) -> list[str]:
         pieces = pieces + [hump for hump in humps if hump not in runs]
     if len(pieces) > MAX_PIECES:
         return []
-    return [piece.lower() for piece in pieces if len(piece) > 1]
+    return [_lower(piece) for piece in pieces if len(piece) > 1]
+
+
+def _lower(word: str) -> str:
+    """Without the dot that lower-casing puts above the i of İstanbul."""
+    return word.lower().replace("i\u0307", "i")
