@@ -301,6 +301,25 @@ async def converse(knowledge: Knowledge, actor: Actor) -> int:
     return count
 
 
+@app.command(name="eval")
+def evaluate(
+    folders: Annotated[list[Path], typer.Argument(exists=True, file_okay=False, help="In BEIR's layout.")],
+    as_json: AsJson = False,
+) -> None:
+    """Measure the search on evaluation sets: keyword, semantic and hybrid side by side."""
+
+    async def work(config: Config) -> None:
+        from bot import evaluate
+
+        results = await evaluate.evaluate(config, folders, err)
+        if as_json:
+            dump(evaluate.as_json(results))
+        else:
+            evaluate.show(out, results)
+
+    run(work)
+
+
 @app.command()
 def serve() -> None:
     """Serve the bot until it is stopped: health, metrics and the ingest worker."""

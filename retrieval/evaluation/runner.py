@@ -16,7 +16,7 @@ from retrieval.documents import EVERYONE, Chunk, DocumentMeta, chunk_id
 from retrieval.evaluation.dataset import Dataset
 from retrieval.evaluation.metrics import ndcg, recall, reciprocal_rank
 from retrieval.index.protocol import QueryText, SearchMode, VectorIndex, Vectors
-from retrieval.ingest.language import document_language
+from retrieval.ingest.language import LanguageTagger
 from retrieval.models.protocol import Embedder
 from retrieval.scope import Scope
 
@@ -100,9 +100,10 @@ def _figures(data: Dataset, rankings: dict[str, list[str]], ms: float) -> Figure
 def _chunks(data: Dataset, ids: dict[str, str]) -> list[Chunk]:
     """One chunk a document, in the language of the whole set where its own can't be told."""
     now = datetime.now(UTC)
-    languages = document_language([f"{d.title}\n{d.text}" for d in data.corpus])
+    texts = [f"{d.title}\n{d.text}" for d in data.corpus]
+    tagger = LanguageTagger(texts)
     chunks: list[Chunk] = []
-    for document, language in zip(data.corpus, languages, strict=True):
+    for document, text in zip(data.corpus, texts, strict=True):
         version = ids[document.id]
         meta = DocumentMeta(
             workspace=_WORKSPACE,
@@ -121,7 +122,7 @@ def _chunks(data: Dataset, ids: dict[str, str]) -> list[Chunk]:
                 meta=meta,
                 ordinal=0,
                 text=document.text,
-                language=language,
+                language=tagger.tag(text),
             )
         )
     return chunks
