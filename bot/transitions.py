@@ -11,7 +11,7 @@ from redis.asyncio.client import Pipeline
 from bot import keys
 from bot.catalogue import read_version, texts
 from bot.ingest_queue import IngestQueue, Lease, LeaseLost, raise_if_over
-from bot.records import Outcome, Status, Version, now
+from bot.records import Outcome, Status, Version
 
 #: KEYS job, version. ARGV token, channel, then field and value, ...
 _WRITE: Final = """
@@ -69,13 +69,17 @@ class Transitions:
         await self._transaction(lease, change)
 
     async def fail(self, lease: Lease, reason: str, message: str) -> None:
-        status = Status(stage="failed", reason=reason, message=message, changed_at=now())
+        status = Status(stage="failed", reason=reason, message=message)
+        version_key, document_key = keys.version(lease.version_id), keys.document(lease.document_id)
 
         async def change(pipe: Pipeline) -> None:
             await _check(pipe, lease)
+            current = await cast("Awaitable[bytes | None]", pipe.hget(document_key, "current"))
             pipe.multi()
-            pipe.hset(keys.version(lease.version_id), "status", status.model_dump_json())
-            pipe.hdel(keys.version(lease.version_id), "outcome")
+            if current == lease.version_id.encode():  # its chunks were lost, and can't be made again
+                pipe.hdel(document_key, "current")
+            pipe.hset(version_key, "status", status.model_dump_json())
+            pipe.hdel(version_key, "outcome")
             IngestQueue.drop_held(pipe, lease)
             pipe.publish(keys.progress(lease.version_id), "")
 

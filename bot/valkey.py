@@ -30,6 +30,9 @@ log = structlog.get_logger()
 #: Seconds. A log of a gigabyte is read in about ten; a healthy start takes a tenth of one.
 START_TIMEOUT: Final = 120.0
 STOP_TIMEOUT: Final = 15.0
+#: Seconds after which a server counts as healthy, and between tries to start one that is not.
+STABLE: Final = 10.0
+LONGEST_PAUSE: Final = 30.0
 
 #: `appendfsync always`: what was answered is on the disk, so neither a kill of this process or of the
 #: server nor a power cut loses an accepted document. One fsync serves all commands that wait together.
@@ -132,18 +135,22 @@ class PrivateValkey:
 
     async def _keep(self, binary: Path, ended: asyncio.Task[bytes]) -> None:
         """Start the server again when something else ends it. Clients connect again by themselves."""
+        pause = 0.0
         while True:
             began = time.monotonic()
             await ended
-            log.error("state_server_ended", folder=str(self.folder))
-            await self._stop()
-            # One that can't live is not started in a tight loop.
-            await asyncio.sleep(max(0.0, 1.0 - (time.monotonic() - began)))
-            try:
-                ended = await self._start(binary)
-            except ValkeyFailed as error:
-                log.error("state_server_lost", reason=str(error))
-                return
+            # One that can't live, for instance because the disk is full, is started less and less often.
+            pause = 0.0 if time.monotonic() - began > STABLE else min(LONGEST_PAUSE, 2 * pause + 1.0)
+            log.error("state_server_ended", folder=str(self.folder), pause=pause)
+            while True:
+                await self._stop()
+                await asyncio.sleep(pause)
+                try:
+                    ended = await self._start(binary)
+                    break
+                except ValkeyFailed as error:
+                    log.error("state_server_not_started", reason=str(error))
+                    pause = min(LONGEST_PAUSE, 2 * pause + 1.0)
 
     def _why(self) -> str:
         lines = self._log.read_text("utf-8", "replace").splitlines()[-5:]
