@@ -19,7 +19,7 @@ MAX_TEXT = 8192
 #: Lines of code between two blank lines are handed on in runs of this size (characters).
 MAX_RUN = 512
 
-_FENCE = re.compile(r"[ \t]*(`{3,12}|~{3,12})[^`\n]{0,80}")
+_FENCE = re.compile(r"[ \t]{0,32}(`{3,12}|~{3,12})[^`\n]{0,40}")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(?=\S)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•◦▪‣●○■]|\d{1,9}[.)]|[A-Za-z]\))[ \t]+(?=\S)")
 #: What a line can begin with, after its indentation, to be more than a line of text.
@@ -46,9 +46,7 @@ class Table:
     def __init__(self, header: str = "", delimiter: str = "") -> None:
         self.header = header
         #: None where there is no header or it is far too long to be repeated.
-        self.frame = (
-            Frame.of(f"{header}\n{delimiter}") if 0 < len(header) + len(delimiter) <= MAX_TEXT else None
-        )
+        self.frame = Frame.of(f"{header}\n{delimiter}") if 0 < len(header + delimiter) <= MAX_TEXT else None
         #: Names of the columns, once they are needed.
         self.columns: list[str] | None = None
         #: Whether the header has been handed on, so that none of its words is lost.
@@ -188,7 +186,7 @@ class Scanner:
         self._list_indent = None
 
     def _outer_cut(self) -> Cut:
-        """ "The following keys:" stays with what it introduces, where it can."""
+        """How well the text is cut before a block: "The following keys:" stays with what it introduces."""
         return Cut.SENTENCE if self._introduced else Cut.BLOCK
 
     def _joint(self) -> str:

@@ -35,8 +35,8 @@ def chunk(
     """The chunks of a document, in order, without its summary. No chunks: no text.
 
     A chunk has at most `budget` estimated tokens; see `Packer` for the one case of up to `minimum` more.
-    Ids and ordinals depend on the version and the text only. Linear in the text, about 2 MB/s; to chunk
-    without holding up an event loop, iterate over `passages` instead.
+    Ids and ordinals depend on the version and the text only. Linear in the text. To chunk without holding
+    up an event loop, iterate over `passages` instead.
     """
     steps = passages(clean_document(parsed), budget=budget, minimum=minimum)
     found = [p for p in steps if p is not None and has_words(p.text)]
@@ -146,11 +146,11 @@ class _Outline:
 
 
 def code_atoms(block: Code, budget: int) -> Iterator[Atom]:
-    """Lines of code, each chunk's share inside the same fence."""
-    room = budget - block.fence.tokens
+    """Lines of code, each chunk's share inside the same fence (where that leaves room for code)."""
+    fence = block.fence if 2 * block.fence.tokens <= budget else None
     joint = block.joint
-    for piece in split(block.text, room, block.cut):
-        yield Atom(piece.text, piece.tokens, piece.cut, joint, block.fence)
+    for piece in split(block.text, budget - (fence.tokens if fence else 0), block.cut):
+        yield Atom(piece.text, piece.tokens, piece.cut, joint, fence)
         joint = ""
 
 

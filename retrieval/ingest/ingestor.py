@@ -58,10 +58,10 @@ class IngestResult:
 class Ingestor:
     """Stages documents; publishing is for the caller, once it has recorded what it needs.
 
-    Everything but parsing runs on the event loop or in the models and the index, in short steps. The index
-    writes one batch while the next is embedded, and the summary is written meanwhile. After an error or a
-    cancellation nothing goes on writing, and `VectorIndex.discard` removes what was staged. Doing it again
-    gives the same ids.
+    Everything but parsing runs on the event loop or in the models and the index, in short steps. While
+    one batch is embedded, the one before is written, the one after is made, and the summary is found.
+    After an error or a cancellation nothing goes on writing, and `VectorIndex.discard` removes what was
+    staged. Doing it again gives the same ids.
     """
 
     def __init__(
@@ -111,18 +111,20 @@ class Ingestor:
         tagger = await asyncio.to_thread(LanguageTagger, [p.text for p in found])
         staging = _Staging(self._embedder, self._index, report, len(found) + bool(self._summariser))
         summary = asyncio.create_task(self._summary(meta, found, tagger.main))
+        ready = asyncio.create_task(self._chunks(found, 0, meta, tagger))
         try:
-            for start in range(0, len(found), self._batch):
-                batch = enumerate(found[start : start + self._batch], start)
-                steps = (to_chunk(p, meta, ordinal, tagger.tag(p.text)) for ordinal, p in batch)
-                await staging.add([chunk async for chunk in in_slices(steps)])
+            for start in range(self._batch, len(found) + self._batch, self._batch):
+                chunks = await ready
+                ready = asyncio.create_task(self._chunks(found, start, meta, tagger))
+                await staging.add(chunks)
             if chunk := await summary:
                 await staging.add([chunk])
             await staging.finish()
         finally:
             await staging.settle()
+            ready.cancel()
             summary.cancel()
-            await asyncio.gather(summary, return_exceptions=True)
+            await asyncio.gather(ready, summary, return_exceptions=True)
         languages = tuple(code for code, _ in staging.languages.most_common() if code != "und")
         return IngestResult(parsed, meta, staging.staged, languages, parsed.warnings)
 
@@ -136,6 +138,14 @@ class Ingestor:
         if not found:
             raise Unreadable("empty", "no words")
         return found
+
+    async def _chunks(
+        self, found: Sequence[Passage], start: int, meta: DocumentMeta, tagger: LanguageTagger
+    ) -> list[Chunk]:
+        """The batch of chunks from `start` on."""
+        batch = enumerate(found[start : start + self._batch], start)
+        steps = (to_chunk(p, meta, ordinal, tagger.tag(p.text)) for ordinal, p in batch)
+        return [chunk async for chunk in in_slices(steps)]
 
     async def _summary(self, meta: DocumentMeta, found: Sequence[Passage], language: str) -> Chunk | None:
         if self._summariser is None:

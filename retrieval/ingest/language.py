@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import NamedTuple
 
@@ -21,6 +21,8 @@ UNDETERMINED = "und"
 
 #: What is looked at of a text, in characters: more does not make the answer better.
 _SAMPLE = 500
+#: The same where the language of the document is known.
+_SAMPLE_OF_CHUNK = 300
 #: Passages of a document from which its main language is told.
 _SAMPLES = 48
 #: Confidence below which a language is not named.
@@ -80,7 +82,6 @@ _NOISE = re.compile(
 )
 
 _lock = Lock()
-_loaded = False
 
 
 class Detected(NamedTuple):
@@ -92,11 +93,14 @@ class Detected(NamedTuple):
 
 def load() -> None:
     """Load the model, once a process. Safe in any thread; call it off the event loop."""
-    global _loaded
     with _lock:
-        if not _loaded:
-            py3langid.classify("load")
-            _loaded = True
+        _known()
+
+
+@cache
+def _known() -> frozenset[str]:
+    """The languages of the model, which this loads."""
+    return frozenset(code for code, _ in py3langid.rank("load"))
 
 
 def detect(text: str) -> Detected:
@@ -125,7 +129,8 @@ class LanguageTagger:
 
 
 def _detect(text: str, expected: str | None) -> Detected:
-    sample = _NOISE.sub(" ", text[: 3 * _SAMPLE])[:_SAMPLE]
+    size = _SAMPLE if expected is None else _SAMPLE_OF_CHUNK
+    sample = _NOISE.sub(" ", text[: 3 * size])[:size]
     letters = _letters(sample)
     if not letters:
         return Detected(UNDETERMINED, 0.0)
@@ -158,20 +163,17 @@ def _rank(text: str, languages: frozenset[str], expected: str | None) -> Detecte
     # The square root of the length as temperature is what py3langid uses to make its sums of
     # dependent evidence into probabilities.
     temperature = math.sqrt(len(text.encode("utf-8", "surrogatepass")))
-    ranked: list[tuple[str, float]] = py3langid.rank(text)
-    odds = _log_odds(frozenset(code for code, _ in ranked), languages, expected)
-    scores = {code: score / temperature + odds[code] for code, score in ranked if code in odds}
+    odds = _log_odds(languages, expected)
+    scores = {c: score / temperature + odds[c] for c, score in py3langid.rank(text) if c in odds}
     best = max(scores, key=scores.__getitem__)
     confidence = 1 / sum(math.exp(score - scores[best]) for score in scores.values())
     return Detected(best if confidence >= _CONFIDENT else UNDETERMINED, confidence)
 
 
 @lru_cache(maxsize=256)
-def _log_odds(
-    known: frozenset[str], languages: frozenset[str], expected: str | None
-) -> Mapping[str, float]:
+def _log_odds(languages: frozenset[str], expected: str | None) -> Mapping[str, float]:
     """Logarithms of the odds of each language of a script, before its text is seen."""
-    candidates = languages & known or {code for code in known - _ELSEWHERE if len(code) == 2}
+    candidates = languages & _known() or {code for code in _known() - _ELSEWHERE if len(code) == 2}
     foreign = _FOREIGN if expected in candidates else 1.0
     return {
         code: math.log((1.0 if code in _COMMON else _RARE) * (1.0 if code == expected else foreign))

@@ -23,16 +23,21 @@ _MEANINGLESS = re.compile(
 )
 
 
+#: Headings in these are sheets and keys; their file name says more.
+_DATA = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".csv", ".tsv", ".json", ".yaml", ".yml"})
+
+
 def title_of(*, name: str, given: str, parsed: str | None, heading: str | None) -> str:
     """A title that a person gave, else the document's own, else its first heading, else the file name.
 
     `given` counts as given by a person unless it is empty or just the file name.
     """
-    stem = PurePosixPath(name.replace("\\", "/")).stem
+    path = PurePosixPath(name.replace("\\", "/"))
+    stem = path.stem
     chosen = clean_line(given, MAX_TITLE)
     if chosen and chosen not in (clean_line(name, MAX_TITLE), clean_line(stem, MAX_TITLE)):
         return chosen
-    for candidate in (parsed, heading):
+    for candidate in (parsed, None if path.suffix.lower() in _DATA else heading):
         title = clean_line(candidate or "", MAX_TITLE)
         if title and not _MEANINGLESS.fullmatch(title):
             return title

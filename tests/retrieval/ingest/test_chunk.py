@@ -2,14 +2,14 @@
 
 import pytest
 
-from retrieval.documents import chunk_id
+from retrieval.documents import Section, chunk_id
 from retrieval.ingest.chunk import chunk
 from retrieval.ingest.tokens import estimate
 from tests.retrieval.ingest.parsed import chunks_of, meta_of, parsed_of, section, words
 
 
-def texts(*sections: object, **kwargs: int) -> list[str]:
-    return [c.text for c in chunks_of(*sections, **kwargs)]  # type: ignore[arg-type]
+def texts(*sections: Section | str, **limits: int) -> list[str]:
+    return [c.text for c in chunks_of(*sections, **limits)]
 
 
 # -- headings ------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ WHOLE = {
     "a header": "|" + "a|" * (SIZE // 4) + "\n|" + "-|" * (SIZE // 4) + "\n|" + "b|" * (SIZE // 4),
     "a fence": "`" * SIZE + "\ntext",
     "an info string": "```" + "x" * SIZE + "\ntext\n```",
+    "a fence far to the right": " " * SIZE + "```py\nx\n```",
     "a sentence and spaces": "a." + " " * SIZE + "\n.",
 }
 

@@ -12,7 +12,9 @@ import pytest
 
 from retrieval.documents import Chunk, ParsedDocument, chunk_id
 from retrieval.index.protocol import Vectors
+from retrieval.ingest.chunk import chunk
 from retrieval.ingest.ingestor import Ingestor, IngestResult
+from retrieval.ingest.pack import Passage
 from retrieval.ingest.protocol import IngestProgress, Unreadable
 from retrieval.ingest.slices import SLICE
 from retrieval.ingest.summary import ExtractiveSummariser
@@ -81,7 +83,7 @@ def ingestor(
     summariser: ExtractiveSummariser | None = None,
     **options: int,
 ) -> Ingestor:
-    return Ingestor(Pool(parsed), embedder or HashEmbedder(), index, summariser, **options)  # type: ignore[arg-type]
+    return Ingestor(Pool(parsed), embedder or HashEmbedder(), index, summariser, **options)  # pyright: ignore[reportArgumentType]
 
 
 LONG = parsed_of(
@@ -93,7 +95,7 @@ async def run(
     parsed: ParsedDocument | Exception, index: Index | None = None, **options: object
 ) -> tuple[IngestResult, Index, Reports]:
     index, reports = index or Index(), Reports()
-    result = await ingestor(parsed, index, **options).ingest(PATH, meta_of(), reports)  # type: ignore[arg-type]
+    result = await ingestor(parsed, index, **options).ingest(PATH, meta_of(), reports)  # pyright: ignore[reportArgumentType]
     return result, index, reports
 
 
@@ -107,9 +109,14 @@ async def test_chunks_are_staged_in_batches_with_their_context_embedded() -> Non
     assert embedder.passages[0] == f"Long > Part 0\n{words(300)}"
 
 
+async def test_chunks_are_those_of_the_chunker() -> None:
+    result, index, _ = await run(LONG, batch=3)
+    assert list(index.chunks.values()) == chunk(LONG, result.meta)
+
+
 async def test_the_parser_is_asked_for_by_name() -> None:
     pool = Pool(LONG)
-    await Ingestor(pool, HashEmbedder(), Index()).ingest(PATH, meta_of(), Reports(), parser="plain")  # type: ignore[arg-type]
+    await Ingestor(pool, HashEmbedder(), Index()).ingest(PATH, meta_of(), Reports(), parser="plain")  # pyright: ignore[reportArgumentType]
     assert pool.calls == [(PATH, "handbook.md", "plain")]
 
 
@@ -270,7 +277,7 @@ async def test_an_error_of_the_index_comes_through(batch: int) -> None:
 
 async def test_an_error_of_the_summariser_comes_through_and_nothing_is_left_running() -> None:
     class Bad(ExtractiveSummariser):
-        async def summarise(self, *args: object) -> str:
+        async def summarise(self, title: str, passages: Sequence[Passage], language: str) -> str:
             raise ModelError("misconfigured", "no key")
 
     before = asyncio.all_tasks()

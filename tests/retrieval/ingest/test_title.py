@@ -43,3 +43,8 @@ def test_a_long_title_is_cut_between_words() -> None:
     title = title_of(name="x", given="", parsed="word " * 1000, heading=None)
     assert len(title) <= MAX_TITLE
     assert title.endswith("word…")
+
+
+@pytest.mark.parametrize("name", ["stock.xlsx", "stock.CSV", "stock.json"])
+def test_a_sheet_or_a_key_is_no_title(name: str) -> None:
+    assert title_of(name=name, given="stock", parsed=None, heading="Revenue 2026") == "stock"
