@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+#: Endings of files whose pages are slides.
+SLIDES = (".pptx", ".ppt", ".odp")
 
 Platform = Literal["slack", "teams", "web", "cli"]
 
@@ -119,13 +123,19 @@ class Citation(Neutral):
 
     def place(self) -> str:
         """Where in the document, for a line such as `1. Title, p. 3 · Heading`; may be empty."""
-        parts: list[str] = []
-        if self.page is not None:
-            several = self.page_end is not None and self.page_end != self.page
-            parts.append(f"pp. {self.page}–{self.page_end}" if several else f"p. {self.page}")
-        if self.heading_path:
-            parts.append(self.heading_path[-1])
-        return " · ".join(parts)
+        return place_in(self.name, self.page, self.page_end, self.heading_path)
+
+
+def place_in(name: str, page: int | None, page_end: int | None, heading_path: Sequence[str]) -> str:
+    """Page or slide and innermost heading, e.g. `p. 3 · Heading`; empty where neither is known."""
+    one, several = ("slide", "slides") if name.lower().endswith(SLIDES) else ("p.", "pp.")
+    parts: list[str] = []
+    if page is not None:
+        more = page_end is not None and page_end != page
+        parts.append(f"{several} {page}–{page_end}" if more else f"{one} {page}")
+    if heading_path:
+        parts.append(heading_path[-1])
+    return " · ".join(parts)
 
 
 ReplyKind = Literal["answer", "not_covered", "notice", "apology"]

@@ -13,13 +13,17 @@ from aiohttp import web
 
 from adapters.conversation import Delta, Message, Reply, ReplyEvent, Turn, Working
 from adapters.forms import Feedback
-from adapters.web.context import BOT, LOCAL_PERSON, WORKSPACE, actor, body, conversation, line, start_stream
+from adapters.web.context import BOT, LOCAL_PERSON, WORKSPACE, Lines, actor, body, conversation, lines
 from adapters.web.markdown import to_html
+from adapters.web.plain import to_text
 
 _ID = re.compile(r"[A-Za-z0-9-]{8,64}")
+_LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 #: Seconds between two pictures of an answer on its way.
 _RENDER_EVERY = 0.06
 _HISTORY = 40
+#: Characters of a quote under its source.
+_EXCERPT = 280
 
 
 def checked(request: web.Request, name: str) -> str:
@@ -37,7 +41,7 @@ def reply_json(reply: Reply) -> dict[str, Any]:
     sources = [
         {
             "number": c.number, "label": c.label, "title": c.title, "name": c.name, "place": c.place(),
-            "path": list(c.heading_path), "quote": c.quote, "url": c.url, "version": c.version,
+            "excerpt": to_text(c.quote, limit=_EXCERPT), "url": f"{c.url}#mark" if c.url else None,
         }
         for c in reply.citations
     ]  # fmt: skip
@@ -71,6 +75,8 @@ async def ask(request: web.Request) -> web.StreamResponse:
     turn_id, text = sent.get("id"), sent.get("text")
     if not isinstance(turn_id, str) or not _ID.fullmatch(turn_id) or not isinstance(text, str):
         raise web.HTTPBadRequest(text="A question needs an id and a text.")
+    if not text.strip():
+        raise web.HTTPBadRequest(text="Type a question first.")
     history = await bot.transcript.recent(place, limit=_HISTORY)
     turn = Turn(
         id=turn_id,
@@ -79,36 +85,46 @@ async def ask(request: web.Request) -> web.StreamResponse:
         asker=LOCAL_PERSON,
         text=text,
         history=tuple(message for message in history if message.id not in (turn_id, f"{turn_id}/reply")),
-        locale=request.headers.get("Accept-Language", "").split(",")[0].strip() or None,
+        locale=_locale(request),
     )
     await bot.transcript.append(
         place,
         Message(id=turn_id, role="person", author=LOCAL_PERSON, text=text, at=datetime.now(UTC)),
     )
-    response = await start_stream(request)
+    async with lines(request) as stream:
+        await _answer(request, turn, stream)
+    return stream.response
+
+
+async def _answer(request: web.Request, turn: Turn, stream: Lines) -> None:
+    bot = request.app[BOT]
     shown, rendered = "", 0.0
     async with aclosing(cast("AsyncGenerator[ReplyEvent]", bot.answers.answer(turn))) as events:
         async for event in events:
             match event:
                 case Working():
-                    await response.write(line({"type": "working", "kind": event.kind, "text": event.text}))
+                    await stream.send({"type": "working", "kind": event.kind, "text": event.text})
                 case Delta():
                     shown += event.text
                     if time.monotonic() - rendered >= _RENDER_EVERY:
                         rendered = time.monotonic()
-                        await response.write(line({"type": "text", "html": to_html(shown)}))
+                        await stream.send({"type": "text", "html": to_html(shown)})
                 case Reply():
                     answered = Message(
-                        id=f"{turn_id}/reply",
+                        id=f"{turn.id}/reply",
                         role="assistant",
                         text=event.text,
                         at=datetime.now(UTC),
                         turn_id=event.turn_id,
                     )
-                    await bot.transcript.append(place, answered)
-                    await response.write(line({"type": "reply", "reply": reply_json(event)}))
-    await response.write_eof()
-    return response
+                    await bot.transcript.append(turn.conversation, answered)
+                    await stream.send({"type": "reply", "reply": reply_json(event)})
+
+
+def _locale(request: web.Request) -> str | None:
+    """The first language that the browser asks for."""
+    first = re.split("[,;]", request.headers.get("Accept-Language", ""))[0].strip()
+    return first if _LOCALE.fullmatch(first) else None
 
 
 async def explain(request: web.Request) -> web.Response:

@@ -1,23 +1,17 @@
-"""Documents: upload, list, progress, labels, delete."""
+"""Documents: list, progress, labels, delete."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import shutil
-import tempfile
 from contextlib import aclosing
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from aiohttp import BodyPartReader, web
+from aiohttp import web
 
-from adapters.conversation import UploadedFile
-from adapters.ports import AudienceChoice, UploadOptions
-from adapters.web.context import BOT, SPOOL, actor, body, line, start_stream
+from adapters.web.context import BOT, actor, body, lines, texts
+from adapters.web.uploads import upload
 
-_FIELD_BYTES = 10_000
-_COPY_BYTES = 1 << 20
+#: Versions that one request watches.
+_WATCHED = 5000
 
 
 async def all_documents(request: web.Request) -> web.Response:
@@ -29,74 +23,24 @@ async def all_documents(request: web.Request) -> web.Response:
     )
 
 
-async def upload(request: web.Request) -> web.Response:
-    """Multipart: fields `knowledge_base`, `labels`, `same_name`, then one or more `file`."""
-    if not request.content_type.startswith("multipart/"):
-        raise web.HTTPBadRequest(text="Files are sent as multipart/form-data.")
-    spool = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=request.app[SPOOL]))
-    try:
-        fields, files = await _receive(request, spool)
-        options = UploadOptions(
-            knowledge_base=fields.get("knowledge_base") or None,
-            labels=tuple(part.strip() for part in fields.get("labels", "").split(",") if part.strip()),
-            audience=cast("AudienceChoice", fields.get("audience", "everyone")),
-            same_name="keep_both" if fields.get("same_name") == "keep_both" else "replace",
-        )
-        progress = await request.app[BOT].documents.upload(actor(request.app), files, options)
-    finally:
-        await asyncio.to_thread(shutil.rmtree, spool, ignore_errors=True)
-    return web.json_response(progress.model_dump(mode="json"))
-
-
-async def _receive(request: web.Request, spool: Path) -> tuple[dict[str, str], list[UploadedFile]]:
-    """Spool the parts to disk, whatever their size; the bot says what is too large."""
-    fields: dict[str, str] = {}
-    files: list[UploadedFile] = []
-    async for part in await request.multipart():
-        if not isinstance(part, BodyPartReader):
-            continue
-        if part.filename is None:
-            text = await part.read_chunk(_FIELD_BYTES)
-            fields[part.name or ""] = bytes(text).decode("utf-8", "replace")
-            await part.release()
-            continue
-        path = spool / str(len(files))
-        size = 0
-        with await asyncio.to_thread(path.open, "wb") as file:
-            while chunk := await part.read_chunk(_COPY_BYTES):
-                size += len(chunk)
-                await asyncio.to_thread(file.write, chunk)
-        name = part.filename.replace("\\", "/").rsplit("/", 1)[-1]
-        media_type = part.headers.get("Content-Type", "")
-        files.append(UploadedFile(name=name, path=path, size=size, media_type=media_type))
-    return fields, files
-
-
 async def progress(request: web.Request) -> web.StreamResponse:
-    """Progress of the versions named in `ids`, as JSON lines, until all have ended."""
-    ids = [part for part in request.query.get("ids", "").split(",") if part][:2000]
-    response = await start_stream(request)
+    """Progress of the versions in `ids`, as JSON lines, until all have ended."""
+    ids = texts((await body(request)).get("ids"), "ids")[:_WATCHED]
     updates: Any = request.app[BOT].documents.watch(actor(request.app), ids)
-    with contextlib.suppress(ConnectionResetError):  # the page was closed
-        async with aclosing(updates):
-            async for update in updates:
-                await response.write(line(update.model_dump(mode="json")))
-        await response.write_eof()
-    return response
+    async with lines(request) as stream, aclosing(updates):
+        async for update in updates:
+            await stream.send({"type": "progress", **update.model_dump(mode="json")})
+    return stream.response
 
 
 async def cancel(request: web.Request) -> web.Response:
-    ids = (await body(request)).get("ids")
-    if not isinstance(ids, list) or not all(isinstance(i, str) for i in ids):
-        raise web.HTTPBadRequest(text="ids is a list of texts.")
+    ids = texts((await body(request)).get("ids"), "ids")
     result = await request.app[BOT].documents.cancel(actor(request.app), ids)
     return web.json_response(result.model_dump(mode="json"))
 
 
 async def relabel(request: web.Request) -> web.Response:
-    labels = (await body(request)).get("labels")
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise web.HTTPBadRequest(text="labels is a list of texts.")
+    labels = texts((await body(request)).get("labels"), "labels")
     changed = await request.app[BOT].documents.relabel(
         actor(request.app), request.match_info["document"], labels
     )
@@ -111,7 +55,7 @@ async def delete(request: web.Request) -> web.Response:
 ROUTES = [
     web.get("/api/documents", all_documents),
     web.post("/api/documents", upload),
-    web.get("/api/documents/progress", progress),
+    web.post("/api/documents/progress", progress),
     web.post("/api/documents/cancel", cancel),
     web.post("/api/documents/{document}/labels", relabel),
     web.delete("/api/documents/{document}", delete),

@@ -2,7 +2,7 @@
 
 The page runs on loopback without a login, so what matters is that no page of another site, open in the
 same browser, can speak to it: every request must name this server as its host (which defeats DNS
-rebinding), and one that changes something must come from this page itself.
+rebinding), and one that changes or reads something must come from this page itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+        "trusted-types answers"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -52,34 +53,22 @@ def _from_this_page(request: web.Request) -> bool:
     if site is not None and site not in ("same-origin", "none"):
         return False
     origin = request.headers.get("Origin")
-    return origin is None or urlsplit(origin).netloc == request.host
+    return origin is None or origin in (f"http://{request.host}", f"https://{request.host}")
 
 
-@web.middleware
-async def security_headers(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """The headers of every response, errors included."""
-
-    async def add(_request: web.Request, response: web.StreamResponse) -> None:
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-
-    try:
-        response = await handler(request)
-    except web.HTTPException as error:
-        await add(request, error)
-        raise
-    if not response.prepared:
-        await add(request, response)
-    return response
+async def security_headers(_request: web.Request, response: web.StreamResponse) -> None:
+    """Signal handler: the headers of every response, errors and streams included."""
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
 
 
 def same_page_only(handler: Handler) -> Handler:
-    """For the chat page's own routes."""
+    """For the chat page's own routes. Its first page alone may be opened from elsewhere, by a link."""
 
     async def guarded(request: web.Request) -> web.StreamResponse:
         if not _host_allowed(request):
             raise web.HTTPMisdirectedRequest(text="This page is only served on this machine, as localhost.")
-        if request.method not in ("GET", "HEAD") and not _from_this_page(request):
+        if request.path != "/" and not _from_this_page(request):
             raise web.HTTPForbidden(text="Requests from other sites are refused.")
         return await handler(request)
 

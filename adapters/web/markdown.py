@@ -9,11 +9,15 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 _MARK = re.compile(r"\[([^\[\]\n]{1,80})\]")
+_ALIGN = re.compile(r"text-align:(left|center|right)")
+#: Headings of an answer stand below those of the page.
+_DEEPER = 2
 
 
 def _citation(state: StateInline, silent: bool) -> bool:
@@ -32,6 +36,17 @@ def _citation(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _fit_in(state: StateCore) -> None:
+    """Deeper headings; classes for what would be inline styles, which the page's policy forbids."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1:]) + _DEEPER)}"
+        elif token.type in ("th_open", "td_open") and (
+            align := _ALIGN.fullmatch(str(token.attrs.pop("style", "")))
+        ):
+            token.attrSet("class", align[1])
+
+
 class _Renderer(RendererHTML):
     def citation(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
         label = escape(tokens[idx].content)
@@ -42,21 +57,28 @@ class _Renderer(RendererHTML):
         return f'<a class="cite" href="#{anchor}" aria-label="Source {label}">{label}</a>'
 
     def table_open(self, *_: Any) -> str:
-        return '<div class="table" tabindex="0" role="region" aria-label="Table"><table>'
+        return '<div class="table" tabindex="0" role="group" aria-label="Table"><table>'
 
     def table_close(self, *_: Any) -> str:
         return "</table></div>"
 
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:  # noqa: ARG002
+        return f'<pre tabindex="0"><code>{escape(tokens[idx].content)}</code></pre>\n'
 
-def _make() -> MarkdownIt:
+    code_block = fence
+
+
+def make_markdown() -> MarkdownIt:
+    """The Markdown of answers and documents: CommonMark with tables, without HTML and images."""
     markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=_Renderer)
     markdown.enable(["table", "strikethrough"]).disable(["image"])
     markdown.inline.ruler.before("link", "citation", _citation)
+    markdown.core.ruler.push("fit_in", _fit_in)
     markdown.validateLink = lambda url: url.startswith(("https://", "http://", "mailto:"))
     return markdown
 
 
-_MARKDOWN = _make()
+_MARKDOWN = make_markdown()
 
 
 def to_html(text: str, *, marks: Mapping[str, int] | None = None, anchor: str = "") -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from aiohttp import web
 
 from adapters.ports import Bot
 from adapters.web import chat, documents, source, tools
-from adapters.web.context import BOT, SPOOL, WORKSPACE, refusals
-from adapters.web.guard import same_page_only, security_headers
+from adapters.web.context import BOT, SPOOL, WORKSPACE, failures
+from adapters.web.guard import Handler, same_page_only, security_headers
 
 STATIC = Path(__file__).parent / "static"
-#: What the page loads; nothing else of the folder is served.
-ASSETS = ("app.css", "app.js", "chat.js", "documents.js", "dom.js", "icon.svg", "tools.js")
+#: What the pages load; nothing else of the folder is served.
+ASSETS = frozenset(file.name for file in STATIC.iterdir() if file.suffix in (".css", ".js", ".svg"))
 
 
 async def _index(_request: web.Request) -> web.FileResponse:
@@ -22,14 +23,9 @@ async def _index(_request: web.Request) -> web.FileResponse:
 
 async def _asset(request: web.Request) -> web.FileResponse:
     name = request.match_info["name"]
-    if name not in ASSETS and name != "source.css":
+    if name not in ASSETS:
         raise web.HTTPNotFound
     return web.FileResponse(STATIC / name, headers={"Cache-Control": "no-cache"})
-
-
-def _guarded(route: web.RouteDef) -> web.RouteDef:
-    handler: object = same_page_only(route.handler)  # type: ignore[arg-type]
-    return web.RouteDef(route.method, route.path, handler, route.kwargs)  # type: ignore[arg-type]
 
 
 def web_application(bot: Bot, *, spool: Path, workspace: str | None = None) -> web.Application:
@@ -39,11 +35,13 @@ def web_application(bot: Bot, *, spool: Path, workspace: str | None = None) -> w
         spool: folder for uploads on their way.
         workspace: serve the chat page for this workspace, which only a server on loopback may.
     """
-    app = web.Application(middlewares=[security_headers, refusals])
+    app = web.Application(middlewares=[failures])
+    app.on_response_prepare.append(security_headers)
     app[BOT], app[SPOOL] = bot, spool
     app.add_routes([*source.ROUTES, web.get("/assets/{name}", _asset)])
     if workspace is not None:
         app[WORKSPACE] = workspace
-        routes = [web.get("/", _index), *chat.ROUTES, *documents.ROUTES, *tools.ROUTES]
-        app.add_routes([_guarded(route) for route in routes])
+        for route in (web.get("/", _index), *chat.ROUTES, *documents.ROUTES, *tools.ROUTES):
+            handler = cast("Handler", route.handler)
+            app.router.add_route(route.method, route.path, same_page_only(handler))
     return app

@@ -8,21 +8,17 @@ from string import Template
 
 from aiohttp import web
 
+from adapters.conversation import SLIDES
 from adapters.ports import Refused, SourceView
 from adapters.web.context import BOT
 from adapters.web.markdown import to_html
+from adapters.web.passage import passage_html
 
-_TEMPLATE = Template((Path(__file__).parent / "static" / "source.html").read_text("utf-8"))
-_PNG = {"Cache-Control": "private, max-age=3600"}
-
-
-def _marked(view: SourceView) -> str:
-    """The passage as text, with the cited words marked."""
-    start, end = view.quote_span
-    if end <= start:
-        return f"<mark>{escape(view.passage)}</mark>"
-    before, words, after = view.passage[:start], view.passage[start:end], view.passage[end:]
-    return f'{escape(before)}<mark id="mark">{escape(words)}</mark>{escape(after)}'
+_STATIC = Path(__file__).parent / "static"
+_SOURCE = Template((_STATIC / "source.html").read_text("utf-8"))
+_GONE = Template((_STATIC / "gone.html").read_text("utf-8"))
+#: Pixels across a page image, for screens of high density.
+_WIDTH = 1400
 
 
 def _image(view: SourceView, token: str) -> str:
@@ -33,50 +29,58 @@ def _image(view: SourceView, token: str) -> str:
         f'height="{m.bottom - m.top:.5f}"/>'
         for m in view.marks
     )
+    words = "with the cited words marked" if view.marks else "on which the passage stands"
     return (
         '<figure class="page"><div class="sheet">'
         f'<img src="/source/{escape(token)}/page.png" alt="Page {view.page} of {escape(view.title)}">'
         f'<svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">{boxes}</svg>'
-        f"</div><figcaption>Page {view.page}</figcaption></figure>"
+        f"</div><figcaption>Page {view.page}, {words}</figcaption></figure>"
     )
+
+
+def _around(text: str, label: str) -> str:
+    if not text.strip():
+        return ""
+    return f'<section class="around" aria-label="{label}">{to_html(text, marks={})}</section>'
 
 
 def source_page(view: SourceView, token: str) -> str:
     """The page as HTML; everything in it that comes from a document is escaped."""
-    place = [f"page {view.page}"] if view.page else []
-    path = " › ".join([*view.heading_path, *place])
+    unit = "slide" if view.name.lower().endswith(SLIDES) else "page"
+    path = [*view.heading_path, *([f"{unit} {view.page}"] if view.page else [])]
+    facts = [view.name, f"version {view.version}"]
     original = ""
     if view.source_url and view.source_url.startswith(("https://", "http://")):
-        original = f'<a rel="noopener noreferrer" href="{escape(view.source_url)}">Open the original</a>'
-    return _TEMPLATE.substitute(
+        original = f' · <a rel="noopener noreferrer" href="{escape(view.source_url)}">Open the original</a>'
+    return _SOURCE.substitute(
         title=escape(view.title),
-        name=escape(view.name),
-        version=view.version,
-        path=escape(path),
-        original=original,
-        before=to_html(view.before, marks={}),
-        passage=_marked(view),
-        after=to_html(view.after, marks={}),
+        facts=escape(" · ".join(facts)) + original,
+        path=" <span>›</span> ".join(f"<bdi>{escape(part)}</bdi>" for part in path),
+        before=_around(view.before, "Before the passage"),
+        passage=passage_html(view.passage, view.quote_span),
+        after=_around(view.after, "After the passage"),
         image=_image(view, token),
     )
 
 
 async def _open(request: web.Request) -> web.Response:
     token = request.match_info["token"]
+    headers = {"Cache-Control": "private, no-store"}
     try:
         view = await request.app[BOT].sources.open(token)
     except Refused as error:
-        return web.Response(status=410, text=str(error))
-    headers = {"Cache-Control": "private, no-store"}
+        html = _GONE.substitute(reason=escape(str(error)))
+        return web.Response(status=410, text=html, content_type="text/html", headers=headers)
     return web.Response(text=source_page(view, token), content_type="text/html", headers=headers)
 
 
 async def _page_image(request: web.Request) -> web.Response:
     try:
-        png = await request.app[BOT].sources.page_image(request.match_info["token"], width=1400)
+        png = await request.app[BOT].sources.page_image(request.match_info["token"], width=_WIDTH)
     except Refused as error:
         return web.Response(status=410, text=str(error))
-    return web.Response(body=png, content_type="image/png", headers=_PNG)
+    headers = {"Cache-Control": "private, max-age=3600"}
+    return web.Response(body=png, content_type="image/png", headers=headers)
 
 
 #: Safe to put on the open net: each opens only with a signed link.

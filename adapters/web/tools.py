@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from typing import get_args
+import asyncio
+from typing import Any, cast, get_args
 
 from aiohttp import web
 
+from adapters.conversation import place_in
 from adapters.forms import Submission
-from adapters.ports import SearchMode
+from adapters.ports import SearchHit, SearchMode
 from adapters.web.context import BOT, actor, body
+from adapters.web.plain import to_text
+
+_MODES = cast("tuple[SearchMode, ...]", get_args(SearchMode))
+#: Characters of a passage among the hits.
+_EXCERPT = 240
+
+
+def _hit(hit: SearchHit) -> dict[str, Any]:
+    return {
+        "rank": hit.rank, "score": hit.score, "lists": hit.lists, "title": hit.title, "url": hit.url,
+        "place": place_in("", hit.page, None, hit.heading_path),
+        "excerpt": to_text(hit.text, limit=_EXCERPT),
+    }  # fmt: skip
 
 
 async def search(request: web.Request) -> web.Response:
@@ -17,11 +32,12 @@ async def search(request: web.Request) -> web.Response:
     if not query:
         raise web.HTTPBadRequest(text="Type what to search for.")
     documents, who = request.app[BOT].documents, actor(request.app)
-    modes: dict[str, list[object]] = {}
-    for mode in get_args(SearchMode):
-        hits = await documents.search(who, query[:2000], mode=mode, limit=10)
-        modes[mode] = [hit.model_dump(mode="json") for hit in hits]
-    return web.json_response(modes)
+    found = await asyncio.gather(
+        *(documents.search(who, query[:2000], mode=mode, limit=10) for mode in _MODES)
+    )
+    return web.json_response(
+        {mode: [_hit(hit) for hit in hits] for mode, hits in zip(_MODES, found, strict=True)}
+    )
 
 
 async def settings(request: web.Request) -> web.Response:
@@ -34,7 +50,8 @@ async def save_settings(request: web.Request) -> web.Response:
     values, revision = sent.get("values"), sent.get("revision")
     if not isinstance(values, dict) or not isinstance(revision, int):
         raise web.HTTPBadRequest(text="Settings need values and a revision.")
-    submission = Submission(form_id=str(sent.get("form_id", "")), values=values, revision=revision)
+    given = cast("dict[str, Any]", values)
+    submission = Submission(form_id=str(sent.get("form_id", "")), values=given, revision=revision)
     result = await request.app[BOT].settings.submit(actor(request.app), submission)
     return web.json_response(result.model_dump(mode="json"))
 

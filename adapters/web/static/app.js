@@ -1,17 +1,20 @@
 // Which view is shown, from the address.
 import { byId } from "./dom.js";
 import { openThread, startChat } from "./chat.js";
+import { startDialog } from "./dialog.js";
 import { loadDocuments, startDocuments } from "./documents.js";
-import { loadSettings, startTools } from "./tools.js";
+import { startSearch } from "./search.js";
+import { loadSettings, startSettings } from "./settings.js";
+import { startUploads } from "./uploads.js";
 
 const opened = { documents: loadDocuments, settings: loadSettings };
 const titles = { chat: "Chat", documents: "Documents", search: "Search test", settings: "Settings" };
 
 function route(event) {
   const hash = location.hash || "#/chat";
-  if (!hash.startsWith("#/")) return; // a mark leading to its source
+  if (!hash.startsWith("#/")) return; // a link within the page
   const [name, thread] = hash.slice(2).split("/");
-  const view = name in titles ? name : "chat";
+  const view = Object.hasOwn(titles, name) ? name : "chat";
   for (const section of document.querySelectorAll(".view")) section.hidden = section.id !== `view-${view}`;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === view) link.setAttribute("aria-current", "page");
@@ -20,11 +23,17 @@ function route(event) {
   document.title = `${titles[view]} · Footnote`;
   if (view === "chat") openThread(thread);
   else opened[view]?.();
-  if (event && view !== "chat") byId("main").focus();
+  if (!event) return;
+  scrollTo(0, 0);
+  if (view === "chat") byId("question").focus();
+  else byId("main").focus({ preventScroll: true });
 }
 
+startDialog();
 startChat();
 startDocuments();
-startTools();
+startUploads();
+startSearch();
+startSettings();
 addEventListener("hashchange", route);
 route();

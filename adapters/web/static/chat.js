@@ -1,23 +1,11 @@
-// Threads, questions, answers and their sources.
-import { byId, call, el, lines, say, showDialog } from "./dom.js";
+// Threads and questions: what is shown, and what is on its way.
+import { button, byId, call, el, lines, say, setAnswer } from "./dom.js";
+import { answered } from "./reply.js";
+import { listThreads, remember, threads } from "./threads.js";
 
-const STORE = "footnote-threads";
 let thread = null;
-let running = null;
-
-const threads = () => JSON.parse(localStorage.getItem(STORE) ?? "[]");
-
-function remember(id, title) {
-  const others = threads().filter((entry) => entry.id !== id);
-  const known = threads().find((entry) => entry.id === id);
-  localStorage.setItem(STORE, JSON.stringify([{ id, title: known?.title ?? title }, ...others].slice(0, 30)));
-  listThreads();
-}
-
-function listThreads() {
-  byId("threads").replaceChildren(...threads().map(({ id, title }) =>
-    el("li", {}, el("a", { href: `#/chat/${id}`, "aria-current": id === thread ? "page" : null, title }, title))));
-}
+/** Turns on their way, by thread. They go on when another thread is looked at. */
+const running = new Map();
 
 export function startChat() {
   const question = byId("question");
@@ -29,189 +17,140 @@ export function startChat() {
     }
   });
   question.addEventListener("input", fit);
-  byId("stop").addEventListener("click", () => running?.abort());
+  byId("stop").addEventListener("click", () => running.get(thread)?.controller.abort());
   byId("new-thread").addEventListener("click", () => {
-    location.hash = "#/chat/";
-    openThread("");
+    if (location.hash === "#/chat/") openThread("");
+    else location.hash = "#/chat/";
     question.focus();
   });
 }
 
 function fit() {
   const question = byId("question");
-  question.rows = Math.min(8, question.value.split("\n").length);
+  question.style.height = "auto";
+  question.style.height = `${Math.min(question.scrollHeight + 2, innerHeight * 0.4)}px`;
 }
 
-/** Show a thread; without an id the newest, with an empty one a new one. */
+/** Show a thread; without an id the one shown last, else the newest; with an empty one a new one. */
 export async function openThread(id) {
-  const wanted = id === undefined ? threads()[0]?.id : id || undefined;
+  const wanted = id ?? thread ?? threads()[0]?.id ?? "";
   if (wanted && wanted === thread) return;
-  running?.abort();
-  thread = wanted ?? crypto.randomUUID();
-  listThreads();
-  const messages = byId("messages");
-  messages.replaceChildren();
-  say("status", "");
-  welcome(!wanted);
-  if (!wanted) return;
+  const shown = thread = wanted || crypto.randomUUID();
+  listThreads(thread);
+  byId("messages").setAttribute("aria-live", "off"); // what is old is not read out
+  byId("messages").replaceChildren();
+  state();
+  if (!wanted) { welcome(); return; }
+  byId("welcome").hidden = true;
   try {
-    for (const message of (await call(`/api/threads/${thread}`)).messages) {
-      messages.append(message.role === "person" ? asked(message.text) : answered(message.reply));
-    }
-    messages.lastElementChild?.scrollIntoView({ block: "end" });
+    const messages = await loaded(shown);
+    if (shown !== thread) return;
+    if (!messages.length && !running.has(shown)) { welcome(); return; }
+    byId("messages").replaceChildren(...messages);
+    if (running.has(shown)) byId("messages").append(running.get(shown).card);
+    byId("ask").scrollIntoView({ block: "end" });
   } catch (error) {
-    say("status", error.message, { error: true });
+    if (shown === thread) say("status", error.message, { error: true });
   }
 }
 
-async function welcome(visible) {
-  byId("welcome").hidden = !visible;
-  if (!visible) return;
+async function loaded(id) {
+  const wasRunning = running.has(id);
+  const { messages } = await call(`/api/threads/${id}`);
+  if (wasRunning && !running.has(id)) return loaded(id); // it ended meanwhile, maybe after this was read
+  return messages.flatMap((message, index) => {
+    if (message.role !== "person") return [answered(message.reply, ask)];
+    const last = index === messages.length - 1;
+    const open = last ? !running.has(id) : messages[index + 1].role === "person";
+    return open ? [asked(message.text), stopped(message.text)] : [asked(message.text)];
+  });
+}
+
+async function welcome() {
+  byId("welcome").hidden = false;
   const { suggestions } = await call("/api/suggestions").catch(() => ({ suggestions: [] }));
-  byId("suggestions").replaceChildren(...suggestions.map((text) =>
-    el("li", {}, el("button", { type: "button", click: () => ask(text) }, text))));
+  byId("welcome-text").textContent = suggestions.length
+    ? "Every answer names its sources. Click a mark to see the passage it stands in."
+    : "There is nothing to answer from yet.";
+  byId("suggestions").replaceChildren(...(suggestions.length
+    ? suggestions.map((text) => el("li", {}, button(text, () => ask(text))))
+    : [el("li", {}, el("a", { class: "button", href: "#/documents" }, "Add documents"))]));
 }
 
 async function ask(text) {
-  if (!text.trim() || running) return;
+  const id = thread;
+  if (!text.trim() || running.has(id)) return;
   const question = byId("question");
-  question.value = "";
+  if (question.value === text) question.value = "";
   fit();
   byId("welcome").hidden = true;
-  remember(thread, text.trim().slice(0, 80));
-  history.replaceState(null, "", `#/chat/${thread}`);
+  remember(id, text.trim().replace(/\s+/g, " ").slice(0, 80));
+  listThreads(id);
+  history.replaceState(null, "", `#/chat/${id}`);
   const messages = byId("messages");
-  const card = el("article", { class: "answer", "aria-busy": "true", hidden: true }, el("div", { class: "text" }));
-  messages.append(asked(text), card);
-  busy(true);
-  let ended = false;
+  messages.setAttribute("aria-live", "polite");
+  const turn = { controller: new AbortController(), status: "Working", card: arriving() };
+  running.set(id, turn);
+  messages.append(asked(text), turn.card);
+  state();
+  follow(true);
+  let end = null;
   try {
-    const json = { id: crypto.randomUUID(), text };
-    const path = `/api/threads/${thread}/turns`;
-    for await (const event of lines(path, { method: "POST", json, signal: running.signal })) {
-      if (event.type === "working") say("status", `${event.text} …`, { busy: true });
-      else if (event.type === "text") {
-        card.hidden = false;
-        card.firstElementChild.innerHTML = event.html; // made by the server, which lets no markup through
-        follow();
-      } else {
-        ended = true;
-        card.replaceWith(answered(event.reply));
-        follow();
-      }
-    }
-    say("status", ended ? "" : "The answer was cut off. Ask again.", { error: !ended });
+    end = await answer(id, turn, text);
   } catch (error) {
-    card.remove();
-    say("status", error.name === "AbortError" ? "Stopped." : error.message, { error: error.name !== "AbortError" });
-  } finally {
-    busy(false);
-    question.focus();
+    end = stopped(text, error.name === "AbortError" ? null : error.message, turn.card);
   }
+  running.delete(id);
+  const following = atEnd();
+  turn.card.replaceWith(end);
+  if (id !== thread) return;
+  state();
+  if (following) show(end);
+  if ([document.body, byId("stop"), question].includes(document.activeElement)) question.focus({ preventScroll: true });
 }
 
-function busy(on) {
-  running = on ? new AbortController() : null;
-  byId("send").hidden = on;
-  byId("stop").hidden = !on;
-  if (on) say("status", "Working …", { busy: true });
-}
-
-function follow() {
-  byId("ask").scrollIntoView({ block: "end" });
-}
-
-const asked = (text) => el("div", { class: "question" }, el("span", { class: "hidden" }, "You: "), text);
-
-function answered(reply) {
-  const text = el("div", { class: "text" });
-  text.innerHTML = reply.html; // made by the server, which lets no markup through
-  const card = el("article", { class: `answer ${reply.kind}`, "aria-label": "Answer" }, text);
-  text.addEventListener("click", (event) => jump(event, card));
-  if (reply.sources.length) card.append(sources(reply));
-  for (const note of reply.notes) card.append(el("p", { class: "note" }, note));
-  if (reply.reference) card.append(el("p", { class: "note" }, `Reference: ${reply.reference}`));
-  if (reply.kind !== "notice") card.append(acts(reply));
-  if (reply.suggestions.length) {
-    card.append(el("ul", { class: "chips" }, ...reply.suggestions.map((s) =>
-      el("li", {}, el("button", { type: "button", click: () => ask(s) }, s)))));
+/** The reply's card. Text that is on its way is shown in the turn's own. */
+async function answer(id, turn, text) {
+  const json = { id: crypto.randomUUID(), text };
+  let end = null;
+  for await (const event of lines(`/api/threads/${id}/turns`, { json, signal: turn.controller.signal })) {
+    if (event.type === "working") turn.status = event.text;
+    else if (event.type === "text") {
+      const following = atEnd();
+      turn.card.hidden = false;
+      setAnswer(turn.card.firstElementChild, event.html);
+      if (following && id === thread) follow();
+    } else end = answered(event.reply, ask);
+    if (id === thread) state();
   }
-  return card;
+  if (!end) throw new Error("The connection broke off before the answer was complete.");
+  return end;
 }
 
-/** A mark opens its source's passage, or leads to it in the list where it has no page of its own. */
-function jump(event, card) {
-  const mark = event.target.closest("a.cite");
-  if (!mark) return;
-  event.preventDefault();
-  const entry = card.querySelector(`[id="${CSS.escape(mark.hash.slice(1))}"]`);
-  const link = entry?.querySelector("a");
-  if (link) open(link.href, "_blank", "noopener");
-  else entry?.scrollIntoView({ block: "nearest" });
+/** The buttons and the status line, as the shown thread has it. */
+function state() {
+  const turn = running.get(thread);
+  byId("send").hidden = Boolean(turn);
+  byId("stop").hidden = !turn;
+  say("status", turn ? `${turn.status} …` : "", { busy: Boolean(turn) });
 }
 
-function sources(reply) {
-  return el("section", { class: "sources", "aria-label": "Sources" }, el("h3", {}, "Sources"),
-    el("ol", {}, ...reply.sources.map((source) =>
-      el("li", { id: `${reply.anchor}-${source.number}` },
-        el("span", { class: "cite" }, source.label),
-        el("div", {},
-          source.url ? el("a", { href: source.url, target: "_blank", rel: "noopener" }, source.title) : source.title,
-          el("span", { class: "place" }, source.place ? `, ${source.place}` : "")),
-        el("blockquote", {}, `“${shorten(source.quote)}”`)))));
+const atEnd = () => innerHeight + scrollY > document.documentElement.scrollHeight - 150;
+const follow = (always = false) => { if (always || atEnd()) byId("ask").scrollIntoView({ block: "end" }); };
+/** All of a card if it fits, else its beginning. */
+function show(card) {
+  if (card.offsetHeight < innerHeight * 0.6) byId("ask").scrollIntoView({ block: "end" });
+  else card.scrollIntoView({ block: "start" });
 }
 
-const shorten = (text) => {
-  const plain = text.replace(/\s+/g, " ").trim();
-  return plain.length > 280 ? `${plain.slice(0, 279)}…` : plain;
-};
+const asked = (text) => el("div", { class: "question", dir: "auto" }, el("span", { class: "hidden" }, "You: "), text);
+const arriving = () => el("article", { class: "answer", "aria-busy": "true", "aria-live": "off", hidden: true }, el("div", { class: "text" }));
 
-function acts(reply) {
-  const row = el("div", { class: "acts" });
-  const rate = (rating, label) => el("button", {
-    type: "button", class: "plain", "aria-pressed": "false",
-    click: async ({ currentTarget }) => {
-      const reason = rating === "down" ? prompt("What was wrong? (optional)") : "";
-      if (reason === null) return;
-      await call(`/api/turns/${reply.turn}/feedback`, { method: "POST", json: { rating, reason } });
-      for (const button of row.querySelectorAll("[aria-pressed]")) button.setAttribute("aria-pressed", "false");
-      currentTarget.setAttribute("aria-pressed", "true");
-    },
-  }, label);
-  row.append(
-    rate("up", "👍 Helpful"), rate("down", "👎 Not helpful"),
-    el("button", { type: "button", class: "plain", click: () => why(reply.turn) }, "Why this answer?"),
-    el("button", { type: "button", class: "plain", click: () => navigator.clipboard.writeText(reply.text) }, "Copy"));
-  return row;
-}
-
-async function why(turn) {
-  try {
-    const explanation = await call(`/api/turns/${turn}/explanation`);
-    const total = Math.max(explanation.total_ms, 1);
-    showDialog("Why this answer?",
-      el("p", {}, `“${explanation.question}” was answered in ${milliseconds(explanation.total_ms)}.`),
-      el("ol", { class: "timeline" }, ...explanation.steps.map((step) => el("li", {},
-        el("h3", {}, step.title, el("span", {}, milliseconds(step.ms) + tokens(step))),
-        bar(step.start_ms / total, step.ms / total),
-        ...step.lines.map((line) => el("p", {}, line)),
-        step.note ? el("p", { class: "dim" }, step.note) : null))));
-  } catch (error) {
-    say("status", error.message, { error: true });
-  }
-}
-
-const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
-const tokens = (step) => (step.input_tokens + step.output_tokens
-  ? ` · ${step.input_tokens} + ${step.output_tokens} tokens` : "");
-
-function bar(start, width) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  svg.setAttribute("aria-hidden", "true");
-  for (const [key, value] of Object.entries({ x: `${start * 100}%`, width: `${Math.max(width * 100, 0.5)}%`, height: "6" })) {
-    rect.setAttribute(key, value);
-  }
-  svg.append(rect);
-  return svg;
+/** In place of an answer that never came: why, what had come of it, and a way to ask again. */
+function stopped(question, problem = null, card = null) {
+  const part = card?.hidden === false ? card.firstElementChild : null;
+  const why = problem ?? (part ? "Stopped here." : "Stopped before there was an answer.");
+  return el("article", { class: `answer ${problem ? "apology" : "stopped"}`, "aria-label": "No answer" }, part,
+    el("p", { class: problem ? "error" : "note", role: problem ? "alert" : null }, why),
+    el("div", { class: "acts" }, button("Ask again", () => ask(question), { class: "plain" })));
 }

@@ -1,133 +1,111 @@
-// Documents: drop, watch, label, delete.
-import { byId, call, el, lines, say } from "./dom.js";
+// The documents: list, filter, labels, delete.
+import { button, byId, call, el, say } from "./dom.js";
+import { ask } from "./dialog.js";
+import { STAGES, finished, follow } from "./uploads.js";
 
-const STAGES = {
-  queued: "waiting", parsing: "reading", chunking: "splitting", embedding: "embedding", indexing: "storing",
-  done: "done", failed: "failed", cancelled: "cancelled",
-};
-const finished = (item) => ["done", "failed", "cancelled"].includes(item.stage);
+/** So many documents and more can be filtered. */
+const MANY = 8;
+let documents = [];
+let loading = null;
+let again = false;
 
 export function startDocuments() {
-  const drop = byId("drop");
-  byId("files").addEventListener("change", ({ target }) => { upload([...target.files]); target.value = ""; });
-  byId("upload").addEventListener("submit", (event) => event.preventDefault());
-  for (const name of ["dragenter", "dragover"]) {
-    drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
-  }
-  for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => { event.preventDefault(); upload([...event.dataTransfer.files]); });
-  // A file dropped beside the field must not replace the page.
-  for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
+  byId("filter").addEventListener("input", show);
 }
 
-async function upload(files) {
-  if (!files.length) return;
-  const form = new FormData();
-  form.append("knowledge_base", byId("upload-base").value);
-  form.append("labels", byId("upload-labels").value);
-  form.append("same_name", byId("upload-both").checked ? "keep_both" : "replace");
-  for (const file of files) form.append("file", file, file.name);
-  say("upload-status", files.length === 1 ? `Sending ${files[0].name} …` : `Sending ${files.length} files …`, { busy: true });
-  try {
-    watch(await call("/api/documents", { method: "POST", body: form }));
-  } catch (error) {
-    say("upload-status", error.message, { error: true });
-  }
-}
-
-async function watch(progress) {
-  show(progress.items);
-  loadDocuments();
-  const ids = progress.items.filter((item) => !finished(item)).map((item) => item.version_id);
-  try {
-    if (ids.length) for await (const update of lines(`/api/documents/progress?ids=${ids.join(",")}`)) show(update.items);
-  } catch (error) {
-    say("upload-status", error.message, { error: true });
-  }
-  const failed = progress.items.filter((item) => byId(`p-${item.version_id}`)?.dataset.stage === "failed").length;
-  const done = progress.items.length - failed;
-  say("upload-status", `${done} of ${progress.items.length} ${progress.items.length === 1 ? "document is" : "documents are"} searchable.`, { error: failed > 0 });
-  loadDocuments();
-}
-
-function show(items) {
-  const list = byId("progress");
-  for (const item of items) {
-    const row = el("li", { id: `p-${item.version_id}`, "data-stage": item.stage },
-      el("span", {}, item.name),
-      el("span", { class: item.stage }, STAGES[item.stage] + (item.total && !finished(item) ? ` ${item.done} of ${item.total}` : "")),
-      bar(item),
-      finished(item)
-        ? el("button", { type: "button", class: "plain", "aria-label": `Hide ${item.name}`, click: ({ target }) => target.closest("li").remove() }, "✕")
-        : el("button", { type: "button", class: "plain", "aria-label": `Cancel ${item.name}`, click: () => cancel(item) }, "Cancel"),
-      item.message ? el("p", { class: `why ${item.stage}` }, item.message) : null);
-    const old = byId(row.id);
-    if (old) old.replaceWith(row);
-    else list.append(row);
-  }
-}
-
-function bar(item) {
-  const attributes = { max: 1, "aria-label": `Progress of ${item.name}` };
-  if (finished(item)) attributes.value = item.stage === "done" ? 1 : 0;
-  else if (item.total) attributes.value = item.done / item.total;
-  return el("progress", attributes);
-}
-
-async function cancel(item) {
-  try {
-    show((await call("/api/documents/cancel", { method: "POST", json: { ids: [item.version_id] } })).items);
-  } catch (error) {
-    say("upload-status", error.message, { error: true });
-  }
-}
-
+/** Read the list anew; however often it is called meanwhile, one more time is enough. */
 export async function loadDocuments() {
+  again = true;
+  loading ??= (async () => {
+    while (again) {
+      again = false;
+      await load();
+    }
+    loading = null;
+  })();
+  return loading;
+}
+
+async function load() {
   try {
-    const { documents, knowledge_bases: bases } = await call("/api/documents");
-    byId("bases").replaceChildren(...bases.map((name) => el("option", { value: name })));
-    byId("no-documents").hidden = documents.length > 0;
-    byId("documents").hidden = documents.length === 0;
-    byId("documents").tBodies[0].replaceChildren(...documents.map(row));
-    const underway = documents.map((d) => d.state).filter((state) => !finished(state) && !byId(`p-${state.version_id}`));
-    if (underway.length) watch({ items: underway });
+    const found = await call("/api/documents");
+    documents = found.documents;
+    byId("bases").replaceChildren(...found.knowledge_bases.map((name) => el("option", { value: name })));
+    show();
+    follow(documents.map((document) => document.state).filter((item) => !finished(item)));
   } catch (error) {
     say("upload-status", error.message, { error: true });
   }
 }
 
-function row(document) {
-  return el("tr", {},
-    el("td", {}, document.title === document.name ? document.name : el("span", {}, document.title, el("br"), el("span", { class: "dim" }, document.name))),
-    el("td", {}, document.knowledge_base),
-    el("td", {}, ...document.labels.map((label) => el("span", { class: "tag" }, label))),
-    el("td", {}, el("span", { class: document.state.stage }, STAGES[document.state.stage]),
-      ...document.warnings.map((text) => el("div", { class: "dim" }, text))),
-    el("td", {}, String(document.version)),
-    el("td", {}, String(document.chunks)),
-    el("td", {}, document.editable ? el("span", {},
-      el("button", { type: "button", class: "plain", "aria-label": `Labels of ${document.name}`, click: () => relabel(document) }, "Labels"),
-      el("button", { type: "button", class: "plain", "aria-label": `Delete ${document.name}`, click: () => remove(document) }, "Delete")) : ""));
+function show() {
+  byId("filter-row").hidden = documents.length < MANY;
+  const wanted = byId("filter-row").hidden ? "" : byId("filter").value.trim().toLowerCase();
+  const found = documents.filter((d) => [d.title, d.name, d.knowledge_base, ...d.labels].join("\n").toLowerCase().includes(wanted));
+  const focused = document.activeElement?.dataset?.key;
+  byId("no-documents").hidden = documents.length > 0;
+  byId("documents").closest(".table").hidden = documents.length === 0;
+  byId("documents").tBodies[0].replaceChildren(...(found.length || !wanted
+    ? found.map(row)
+    : [el("tr", {}, el("td", { colspan: 8, class: "dim" }, "No document matches."))]));
+  if (focused) byId("documents").querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
-async function relabel(document) {
-  const labels = prompt(`Labels of ${document.name}, separated with commas:`, document.labels.join(", "));
+function row(entry) {
+  const cell = (name, attributes, ...children) => el("td", { "data-name": name, ...attributes }, ...children);
+  const act = (name, click) => button(name, click, {
+    class: "plain", "aria-label": `${name} of ${entry.name}`, "aria-haspopup": "dialog", "data-key": `${name} ${entry.document_id}`,
+  });
+  const facts = [entry.title === entry.name ? null : entry.name, entry.pages ? `${entry.pages} pages` : null, size(entry.size)];
+  const state = entry.state;
+  return el("tr", {},
+    el("th", { scope: "row" }, el("span", { dir: "auto" }, entry.title), el("div", { class: "dim facts" }, facts.filter(Boolean).join(" · "))),
+    cell("Knowledge base", {}, entry.knowledge_base),
+    cell("Labels", {}, ...entry.labels.map((label) => el("span", { class: "tag" }, label))),
+    cell("Status", {}, el("span", { class: `state ${state.stage}` }, STAGES[state.stage]),
+      state.stage === "failed" ? el("div", { class: "why" }, state.message) : null,
+      ...entry.warnings.map((text) => el("div", { class: "dim" }, text))),
+    cell("Version", { class: "right" }, String(entry.version)),
+    cell("Passages", { class: "right" }, String(entry.chunks)),
+    cell("Added", { class: "date" }, new Date(entry.uploaded_at).toLocaleDateString(undefined, { dateStyle: "medium" })),
+    cell("", { class: "acts" }, ...(entry.editable ? [act("Labels", () => relabel(entry)), act("Delete", () => remove(entry))] : [])));
+}
+
+function size(bytes) {
+  const units = ["bytes", "KB", "MB", "GB"];
+  const step = bytes ? Math.min(3, Math.floor(Math.log10(bytes) / 3)) : 0;
+  const number = bytes / 1000 ** step;
+  return `${step && number < 10 ? number.toFixed(1) : Math.round(number)} ${units[step]}`;
+}
+
+async function relabel(entry) {
+  const labels = await ask({
+    title: `Labels of ${entry.name}`, label: "Labels, separated with commas", action: "Save",
+    field: el("input", { value: entry.labels.join(", "), maxlength: 1200 }),
+  });
   if (labels === null) return;
   const list = labels.split(",").map((label) => label.trim()).filter(Boolean);
-  await act(() => call(`/api/documents/${document.document_id}/labels`, { method: "POST", json: { labels: list } }));
+  await act(() => call(`/api/documents/${entry.document_id}/labels`, { method: "POST", json: { labels: list } }),
+    `The labels of ${entry.name} are saved.`);
 }
 
-async function remove(document) {
-  if (!confirm(`Delete ${document.name} with all its traces?`)) return;
-  await act(() => call(`/api/documents/${document.document_id}`, { method: "DELETE" }));
+async function remove(entry) {
+  const sure = await ask({
+    title: `Delete ${entry.name}?`, text: "It goes with all its versions and passages. This can't be undone.",
+    action: "Delete", danger: true,
+  });
+  if (sure === null) return;
+  await act(() => call(`/api/documents/${entry.document_id}`, { method: "DELETE" }), `${entry.name} is deleted.`);
+  if (document.activeElement === document.body) byId("documents-title").focus();
 }
 
-async function act(work) {
+async function act(work, done) {
   try {
     await work();
-    say("upload-status", "");
+    await loadDocuments();
+    say("upload-status", done);
   } catch (error) {
+    await loadDocuments();
     say("upload-status", error.message, { error: true });
   }
-  loadDocuments();
 }

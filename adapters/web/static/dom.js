@@ -14,6 +14,15 @@ export function el(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
+/** A button that does something; "plain" ones look like text. */
+export const button = (text, click, attributes = {}) => el("button", { type: "button", click, ...attributes }, text);
+
+// The one place where text becomes markup: answers that the server made HTML of, and let nothing through.
+const answers = globalThis.trustedTypes?.createPolicy("answers", { createHTML: (html) => html });
+export function setAnswer(element, html) {
+  element.innerHTML = answers ? answers.createHTML(html) : html;
+}
+
 /** A request that answers JSON. Throws an Error whose message a person can read. */
 export async function call(path, { method = "GET", json, body, signal } = {}) {
   const response = await send(path, { method, json, body, signal });
@@ -34,7 +43,7 @@ async function send(path, { method, json, body, signal }) {
     throw new Error("Footnote can't be reached. Is it still running?");
   }
   if (!response.ok) {
-    const text = await response.text();
+    const text = await response.text().catch(() => "");
     let message = text;
     try { message = JSON.parse(text).error ?? text; } catch { /* plain text */ }
     throw new Error(message || `The request failed (${response.status}).`);
@@ -42,30 +51,35 @@ async function send(path, { method, json, body, signal }) {
   return response;
 }
 
-/** Each line of a stream of JSON lines, parsed. */
+/** Each line of a stream of JSON lines, parsed. Throws what the server says went wrong on the way. */
 export async function* lines(path, options) {
-  const response = await send(path, { method: "GET", ...options });
+  const response = await send(path, { method: "POST", ...options });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const parts = (rest + value).split("\n");
+    let chunk;
+    try {
+      chunk = await reader.read();
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Error("The connection to Footnote broke off. Is it still running?");
+    }
+    if (chunk.done) break;
+    const parts = (rest + chunk.value).split("\n");
     rest = parts.pop();
-    for (const part of parts) if (part) yield JSON.parse(part);
+    for (const part of parts) {
+      const event = JSON.parse(part);
+      if (event.type === "error") throw new Error(event.error);
+      yield event;
+    }
   }
 }
 
 export function say(id, text, { busy = false, error = false } = {}) {
   const place = byId(id);
-  place.textContent = text;
+  if (place.textContent !== text) place.textContent = text; // said once, not with every event
   place.classList.toggle("busy", busy);
   place.classList.toggle("error", error);
 }
 
-/** Show something in the dialog; closing it gives the focus back. */
-export function showDialog(title, ...content) {
-  byId("dialog-title").textContent = title;
-  byId("dialog-body").replaceChildren(...content);
-  byId("dialog").showModal();
-}
+export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
