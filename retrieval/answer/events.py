@@ -41,7 +41,10 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More of the answer, as Markdown. Labels are already final: `[1]` by number or `[keys.md]`."""
+    """More of the answer, as Markdown. Labels are already final: `[1]` by number or `[keys.md]`.
+
+    Outside of code and links nothing else looks like one: `\\[1\\]` is a bracket of the text.
+    """
 
     text: str
 

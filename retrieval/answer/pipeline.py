@@ -105,11 +105,12 @@ class AnswerPipeline:
                 yield event
 
     async def _rework(self, question: Question, trace: Trace) -> AsyncIterator[AnswerEvent]:
-        if question.previous is None or not (question.previous.citations or question.previous.sources):
+        previous = question.previous
+        if previous is None or not (previous.citations or previous.sources or previous.sources_changed):
             events = self._say("nothing_to_rework", "small_talk", question, trace)
         else:
             with trace.step("sources of the previous answer") as step:
-                task = await rework_of(question, question.previous, self._index)
+                task = await rework_of(question, previous, self._index)
                 step.outputs["sources"] = {s.label: s.chunk.chunk_id for s in task.sources} if task else {}
             if task is None:
                 events = self._say("sources_changed", "small_talk", question, trace)

@@ -100,7 +100,7 @@ class AnswerRequest:
 
 
 class NotCovered(Exception):
-    """The sources don't answer the question. Raised before any text."""
+    """The sources don't answer the question. Raised before any text, or after text that says so."""
 
 
 class CannotRework(Exception):
@@ -119,7 +119,7 @@ class Answerer(Protocol):
     def answer(self, request: AnswerRequest) -> AsyncIterator[str]:
         """Raw text deltas in which sources are named as `[label]`.
 
-        Raises `NotCovered` or `CannotRework` before any text, and `ModelError` at any time.
+        Raises `NotCovered` and `CannotRework` as they say, and `ModelError` at any time.
         """
         ...
 

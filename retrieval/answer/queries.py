@@ -44,7 +44,9 @@ _CODE = re.compile(r"[^\W_]*\d[\w.-]*")
 
 def clean_rephrased(rephrased: Rephrased, question: str, *, limit: int, history: bool) -> Rephrased:
     """What may be searched of a rephraser's output. Cleaning twice changes nothing more."""
-    standalone = next(clean_queries([rephrased.standalone]), "") or question
+    standalone = question
+    if not same(rephrased.standalone, question):
+        standalone = _standalone(rephrased.standalone) or question
     if same(standalone, question):
         standalone = question
     alternatives: list[str] = []
@@ -90,6 +92,15 @@ def clean_query(line: str) -> str | None:
     if len(line) > MAX_CHARS or len(line.split()) > MAX_WORDS:
         return None
     return line
+
+
+def _standalone(text: str) -> str:
+    """One query of what may be several lines: all of them, or the first of a list."""
+    lines = _lines(text)
+    queries = list(clean_queries([text]))
+    listed = any(_BULLET.match(line) for line in lines)
+    joined = " ".join(queries[:1] if listed else queries)
+    return joined if len(joined) <= MAX_CHARS else ""
 
 
 def same(one: str, other: str) -> bool:

@@ -38,6 +38,8 @@ class PreviousAnswer:
     text: str
     sources: tuple[Source, ...] = ()
     citations: tuple[CitedSource, ...] = ()
+    #: Known already: a passage that it cites is gone, or may not be read here.
+    sources_changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ async def rework_of(question: Question, previous: PreviousAnswer, index: VectorI
     Sources are labelled as the previous text has them; those that it didn't cite come after. Nothing
     is searched. Raises `IndexUnavailable`.
     """
+    if previous.sources_changed:
+        return None
     labels = _style(previous.citations) or question.options.style.labels
     sources = [
         *(Source(citation.label, citation.chunk, 1.0) for citation in previous.citations),

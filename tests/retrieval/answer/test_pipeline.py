@@ -97,13 +97,15 @@ async def test_turns_that_are_no_question_get_a_reply_without_a_search(
 
 
 async def test_an_empty_knowledge_base_says_how_to_fill_it() -> None:
-    outcome = await run(await bench(ScriptedTextModel(), chunks=[]))
+    outcome = await run(await bench(model := ScriptedTextModel("From my own knowledge."), chunks=[]))
+    assert model.calls == []
     assert (outcome.done.outcome, outcome.done.text) == ("empty_knowledge_base", "<empty_knowledge_base>")
 
 
 async def test_a_scope_in_which_nothing_stands_is_not_an_empty_knowledge_base() -> None:
     scope = Scope(workspace=WORKSPACE, audience=SCOPE.audience, labels=frozenset({"nowhere"}))
-    outcome = await run(await bench(ScriptedTextModel()), scope=scope)
+    outcome = await run(await bench(model := ScriptedTextModel("From my own knowledge.")), scope=scope)
+    assert model.calls == []
     assert outcome.done.outcome == "not_covered"
 
 

@@ -132,6 +132,22 @@ def test_cleaning_is_safe_and_final(standalone: str, lines: list[str], limit: in
     assert len(set(plan_queries(QUESTION, cleaned))) == len(plan_queries(QUESTION, cleaned))
 
 
+@pytest.mark.parametrize(
+    ("standalone", "query"),
+    [
+        ("Hello team,\nhow long do keys\nlast?", "Hello team,\nhow long do keys last?"),
+        ("1. key lifetime\n2. expiry", "key lifetime"),
+        ("key lifetime\nin days", "key lifetime in days"),
+        ("Here are 4 queries:", "Hello team,\nhow long do keys last?"),
+        ("long " * 50 + "\n" + "long " * 50, "Hello team,\nhow long do keys last?"),
+    ],
+)
+def test_a_question_of_several_lines_keeps_them(standalone: str, query: str) -> None:
+    asked = "Hello team,\nhow long do keys last?"
+    cleaned = clean_rephrased(Rephrased(standalone=standalone), asked, limit=0, history=True)
+    assert cleaned.standalone == query
+
+
 @needs_data
 @pytest.mark.data
 def test_the_output_that_a_public_study_searched_as_it_was() -> None:

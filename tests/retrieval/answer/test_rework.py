@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from retrieval.answer.events import Done
 from retrieval.answer.protocol import AnswerStyle, CannotRework
 from retrieval.answer.question import PreviousAnswer
@@ -98,6 +100,16 @@ async def test_when_a_cited_passage_is_gone_the_person_is_asked_to_ask_again() -
     await made.index.delete_document(meta.workspace, meta.document_id)
     done = (await rework(made, first)).done
     assert (done.outcome, done.text) == ("small_talk", "<sources_changed>")
+
+
+async def test_a_caller_may_know_already_that_a_passage_is_gone() -> None:
+    made, first = await answered(ScriptedTextModel(AssertionError("not asked")))
+    for gone in (
+        PreviousAnswer(first.text, sources_changed=True),
+        replace(previous(first), sources_changed=True),
+    ):
+        outcome = await outcome_of(made.pipeline.answer(ask("shorten that", previous=gone)))
+        assert outcome.done.text == "<sources_changed>"
 
 
 async def test_what_the_readers_may_not_read_is_not_reworked() -> None:
