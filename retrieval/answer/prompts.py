@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from retrieval.answer.budget import newest_turns, shorten
-from retrieval.answer.protocol import AnswerRequest, AnswerStyle, HistoryTurn, LabelStyle, Length
+from retrieval.answer.protocol import AnswerRequest, AnswerStyle, HistoryTurn, Length
 from retrieval.answer.sources import escape, fenced
 from retrieval.models.protocol import Prompt, PromptMessage
 
@@ -102,10 +102,12 @@ _IS_CODE = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*\Z")
 
 def answer_prompt(request: AnswerRequest) -> Prompt:
     """The prompt for an answer, or for the rework of one. Labels are those of `request.sources`."""
-    style: LabelStyle = "numbers" if all(s.label.isdigit() for s in request.sources) else "names"
+    labels = [source.label for source in request.sources]
+    if all(label.isdigit() for label in labels):
+        labels = ["1", "2"]  # the same for every question, so that providers can cache it
     system = _ANSWER.format(
-        example="[1]" if style == "numbers" else "[name.md]",
-        several="[1][3]" if style == "numbers" else "[name.md][other.pdf]",
+        example=f"[{labels[0]}]",
+        several=f"[{labels[0]}][{labels[-1]}]",
         marker=NOT_COVERED_MARKER,
         language=_language_rule(request),
         length=_LENGTHS[request.style.length],

@@ -104,7 +104,11 @@ def test_a_source_tells_where_it_stands() -> None:
         (AnswerStyle(length="steps"), None, "numbered steps"),
         (AnswerStyle(length="detailed"), None, "Be thorough"),
         (AnswerStyle(extra_instructions="Say du."), None, "<instructions>\nSay du.\n</instructions>"),
-        (AnswerStyle(labels="names"), None, "[name.md]"),
+        (
+            AnswerStyle(labels="names"),
+            None,
+            "for example [keys.md]. Several sources: [keys.md][onboarding.md].",
+        ),
     ],
 )
 def test_the_style_is_said(style: AnswerStyle, language: str | None, said: str) -> None:
