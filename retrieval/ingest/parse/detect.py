@@ -14,7 +14,7 @@ from retrieval.ingest.protocol import Unreadable
 
 Kind = Literal[
     "pdf", "docx", "pptx", "xlsx", "xlsb", "odt", "ods", "odp", "epub", "rtf", "doc", "xls", "ppt", "msg",
-    "html", "eml", "markdown", "csv", "json", "yaml", "code", "text",
+    "html", "eml", "markdown", "csv", "json", "yaml", "notebook", "xml", "code", "text",
 ]  # fmt: skip
 
 #: Kinds whose content is no text, by ending. Plain text under such a name is a damaged file ...
@@ -30,8 +30,9 @@ _TEXT_ENDINGS: dict[str, Kind] = {
     "html": "html", "htm": "html", "xhtml": "html", "shtml": "html", "eml": "eml", "mht": "eml",
     "mhtml": "eml", "md": "markdown", "markdown": "markdown", "mdx": "markdown", "mkd": "markdown",
     "rst": "markdown", "csv": "csv", "tsv": "csv", "tab": "csv", "json": "json", "jsonl": "json",
-    "ndjson": "json", "geojson": "json", "ipynb": "json", "yaml": "yaml", "yml": "yaml", "txt": "text",
-    "text": "text", "log": "text", "adoc": "text", "org": "text", "tex": "text", "srt": "text",
+    "ndjson": "json", "geojson": "json", "ipynb": "notebook", "yaml": "yaml", "yml": "yaml",
+    "xml": "xml", "rss": "xml", "atom": "xml", "dbk": "xml", "txt": "text", "text": "text",
+    "log": "text", "adoc": "text", "org": "text", "tex": "text", "srt": "text",
 }  # fmt: skip
 #: First bytes of files that hold no text for us.
 _FOREIGN = re.compile(
@@ -157,4 +158,4 @@ def _in_text(name: str, text: str) -> Kind:
         return "json"
     if len(set(_MAIL_HEADER.findall(text.partition("\n\n")[0]))) >= 3:
         return "eml"
-    return "code" if text.startswith("#!") or start == "<" else "text"
+    return "code" if text.startswith("#!") else "xml" if text.lstrip().startswith("<?xml") else "text"

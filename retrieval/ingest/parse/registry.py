@@ -33,6 +33,8 @@ _BY_KIND: dict[Kind, tuple[str, ...]] = {
     "csv": ("csv", "text"),
     "json": ("json", "code", "text"),
     "yaml": ("yaml", "text"),
+    "notebook": ("notebook", "json", "text"),
+    "xml": ("xml", "code", "text"),
     "code": ("code", "text"),
     "text": ("text", "markdown"),
 }
@@ -88,6 +90,14 @@ def make_parser(name: str, limits: ParseLimits, parse_inner: ParseInner, depth: 
             from retrieval.ingest.parse.text.objects import JsonParser
 
             return JsonParser(limits)
+        case "notebook":
+            from retrieval.ingest.parse.text.notebook import NotebookParser
+
+            return NotebookParser(limits)
+        case "xml":
+            from retrieval.ingest.parse.text.xml_file import XmlParser
+
+            return XmlParser(limits)
         case "markdown":
             from retrieval.ingest.parse.text.markup import MarkdownParser
 

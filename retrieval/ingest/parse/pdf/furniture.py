@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import pairwise
 
 from retrieval.ingest.parse.pdf.lines import Line, Page
@@ -25,25 +25,41 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+#: A running head that begins or ends with the number of its page.
+_COUNTING = re.compile(r"(\d{1,5})\s.*\D|\D.*\s(\d{1,5})")
+#: Pages that must count in step before a number is taken for theirs.
+_MIN_NUMBERED = 3
 #: Heights of an edge line by its wording (numbers left out) and page.
-Heights = dict[tuple[str, int], list[float]]
+Heights = defaultdict[tuple[str, int], list[float]]
 
 
 def drop_furniture(pages: list[Page]) -> None:
     """Removes running heads, running feet and page numbers from `pages`, in place."""
     edges = {page.number: _edges(page) for page in pages}
-    heights: defaultdict[tuple[str, int], list[float]] = defaultdict(list)
+    heights: Heights = defaultdict(list)
+    shifts: Counter[int] = Counter()
     for page in pages:
         for line in edges[page.number]:
             heights[_key(line), page.number].append(_height_on(page, line))
+        shifts.update({shift for line in edges[page.number] if (shift := _shift(page, line)) is not None})
+    shift, pages_that_count = shifts.most_common(1)[0] if shifts else (0, 0)
     for page in pages:
         drop = {
-            id(line) for line in edges[page.number] if _repeats(heights, page, line, of_two=len(pages) == 2)
+            id(line)
+            for line in edges[page.number]
+            if _repeats(heights, page, line, of_two=len(pages) == 2)
+            or (pages_that_count >= _MIN_NUMBERED and _shift(page, line) == shift)
         }
         if len(pages) > 1:
             drop |= {id(line) for line in page.lines if _is_page_number(page, line)}
         if drop:
             page.lines = [line for line in page.lines if id(line) not in drop]
+
+
+def _shift(page: Page, line: Line) -> int | None:
+    """How far the number that begins or ends a line of words is from the page's own number."""
+    match = _COUNTING.fullmatch(line.text)
+    return int(match.group(1) or match.group(2)) - page.number if match else None
 
 
 def _key(line: Line) -> str:

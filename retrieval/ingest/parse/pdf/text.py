@@ -38,7 +38,7 @@ class Writer:
         blocks: list[str] = []
         at = 0
         while at < len(lines):
-            if self._mono_is_code and (end := _code_end(lines, at)) > at + 1:
+            if self._mono_is_code and (end := _code_end(lines, at)) > at:
                 blocks.append(markdown.fenced(_indented(lines[at:end])))
             elif table := find_table(lines, at):
                 end = at + table.lines
@@ -55,7 +55,7 @@ class Writer:
             last, line = lines[end - 1], lines[end]
             if not last.broken and (
                 _breaks(last, line)
-                or (self._mono_is_code and line.mono and _code_end(lines, end) > end + 1)
+                or (self._mono_is_code and line.mono != last.mono)
                 or find_table(lines, end)
             ):
                 break

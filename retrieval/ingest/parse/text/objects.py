@@ -53,21 +53,26 @@ def _load(text: str) -> tuple[Any, bool]:
 
 
 def _write(value: Any, builder: SectionBuilder, level: int) -> None:
-    """Long objects part into headings by key, the rest is written as lines and tables."""
-    if isinstance(value, dict) and level <= _MAX_HEADINGS and len(lines := _lines(value)) and _long(lines):
-        plain = {key: item for key, item in value.items() if not isinstance(item, dict | list) or not item}
-        builder.text("\n".join(_lines(plain)))
-        for key, item in cast("dict[str, Any]", value).items():
+    """Long objects and those with tables in them part into headings by key; the rest is lines."""
+    if (table := _table(value)) is not None:
+        builder.text(table)
+    elif isinstance(value, dict) and level <= _MAX_HEADINGS and _is_parted(cast("dict[str, Any]", value)):
+        fields = cast("dict[str, Any]", value)
+        plain = {key: item for key, item in fields.items() if not isinstance(item, dict | list) or not item}
+        builder.text("\n".join(_lines(plain)) if plain else "")
+        for key, item in fields.items():
             if isinstance(item, dict | list) and item:
                 builder.heading(level, str(key))
                 _write(item, builder, level + 1)
-    elif (table := _table(value)) is not None:
-        builder.text(table)
-    elif isinstance(value, list) and level <= _MAX_HEADINGS and any(_table(item) for item in value):
+    elif isinstance(value, list) and level <= _MAX_HEADINGS and any(map(_table, cast("list[Any]", value))):
         for item in cast("list[Any]", value):
-            _write(item, builder, level)
+            _write(item, builder, level + 1)
     else:
-        builder.text("\n".join(_lines(value)))
+        builder.text(markdown.plain("\n".join(_lines(value))))
+
+
+def _is_parted(value: dict[str, Any]) -> bool:
+    return any(_table(item) for item in value.values()) or _long(_lines(value))
 
 
 def _long(lines: list[str]) -> bool:
@@ -95,7 +100,7 @@ def _table(value: Any) -> str | None:
 
 
 def _lines(value: Any) -> list[str]:
-    """One line a value, indented as YAML is; iterative."""
+    """One line a value, laid out as in YAML; iterative."""
     lines: list[str] = []
     pending: list[tuple[int, str, Any]] = [(0, "", value)]
     while pending:
@@ -103,17 +108,20 @@ def _lines(value: Any) -> list[str]:
         indent = "  " * min(depth, _MAX_INDENT)
         below: list[tuple[int, str, Any]] = []
         if isinstance(item, dict) and item:
-            if lead:
+            pairs = list(cast("dict[str, Any]", item).items())
+            if lead.endswith(":"):
                 lines.append(f"{indent}{lead}")
-            below = [
-                (depth + bool(lead), f"- {key}:", sub) for key, sub in cast("dict[str, Any]", item).items()
-            ]
+            inner = depth + bool(lead)
+            below = [(inner, f"{key}:", sub) for key, sub in pairs]
+            if lead == "-":
+                # The first key stands beside its item's mark.
+                below[0] = (depth, f"- {pairs[0][0]}:", pairs[0][1])
         elif isinstance(item, list) and item:
             if lead:
                 lines.append(f"{indent}{lead}")
             below = [(depth + bool(lead), "-", sub) for sub in cast("list[Any]", item)]
         else:
-            lines.append(f"{indent}{lead} {_scalar(item)}".rstrip())
+            lines.append(f"{indent}{lead} {_scalar(item)}".rstrip() if lead else _scalar(item))
         pending.extend(reversed(below))
     return lines
 

@@ -79,6 +79,15 @@ def test_running_heads_feet_and_page_numbers_go() -> None:
     assert "Part 4" in whole
 
 
+def test_heads_that_change_with_the_chapter_are_known_by_their_page_number() -> None:
+    pages = [page(number, f"Part {number}") for number in range(1, 7)]
+    for number, sheet in enumerate(pages, 1):
+        sheet.text(f"Chapter about subject {'abcdef'[number // 2]} {number + 10}", y=60, size=8)
+    whole = read_whole(read(*pages))
+    assert "Chapter about" not in whole
+    assert "Part 6" in whole
+
+
 def test_a_table_head_that_each_page_repeats_stays() -> None:
     def sheet(start: int) -> PdfPage:
         made = PdfPage()

@@ -135,10 +135,13 @@ def test_json_is_made_readable() -> None:
         "rows": [{"a": 1, "b": None}, {"a": 2, "b": "c|d"}],
     }
     assert bodies("a.json", json.dumps(value)) == [
-        ((), "- name: x"),
-        (("long",), "- text: " + "words " * 299 + "words"),
+        ((), "name: x"),
+        (("long",), "text: " + "words " * 299 + "words"),
         (("rows",), "| a | b |\n| --- | --- |\n| 1 |  |\n| 2 | c\\|d |"),
     ]
+    assert bodies("a.json", '{"a": [{"b": [1, {"c": 2, "d": []}], "e": "x"}], "f": {"g": true}}')[0][1] == (
+        "a:\n  - b:\n    - 1\n    - c: 2\n      d:\n    e: x\nf:\n  g: true"
+    )
     assert bodies("a.jsonl", '{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n')[0][1].endswith("| 3 | 4 |")
     assert bodies("a.json", '{"a": 1, // odd\n}')[0][1] == '```json\n{"a": 1, // odd\n}\n```'
 
@@ -178,3 +181,36 @@ def test_json_nested_too_deep() -> None:
 def test_more_text_than_is_allowed(name: str) -> None:
     with pytest.raises(Unreadable, match="too_large"):
         parse(name, b"word, word\n" * 500, limits=ParseLimits(max_text_chars=1000))
+
+
+def test_notebooks() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Sales\n", "All of them"]},
+        {
+            "cell_type": "code",
+            "source": "print(1)",
+            "outputs": [{"text": ["1\n"]}, {"data": {"image/png": "x"}}],
+        },
+        {"cell_type": "code", "source": ""},
+    ]
+    document = parse(
+        "a.ipynb", json.dumps({"cells": cells, "metadata": {"kernelspec": {"language": "R"}}}).encode()
+    )
+    assert [(section.heading_path, section.markdown) for section in document.sections] == [
+        (("Sales",), "All of them\n\n```R\nprint(1)\n```\n\n```\n1\n```")
+    ]
+    assert document.title == "Sales"
+    assert bodies("b.ipynb", '{"nocells": "here"}') == [((), "nocells: here")]
+
+
+def test_xml_with_text_is_text_and_other_xml_is_code() -> None:
+    feed = (
+        "<?xml version='1.0'?><rss><channel><title>News</title><item><title>Keys &amp; more</title>"
+        f"<description>&lt;p&gt;{'Change them often. ' * 20}&lt;/p&gt;</description></item></channel></rss>"
+    )
+    assert bodies("a.xml", feed) == [(("News", "Keys & more"), ("Change them often. " * 20).strip())]
+    book = f"<book><title>Book</title><para>{'Some <em>marked</em> words. ' * 20}</para><author>Ada</author></book>"
+    assert bodies("a.xml", book)[0][1].endswith("Some marked words.\n\nauthor: Ada")
+    settings = "<conf><a x='1' y='2'/><b name='something' value='other'/></conf>"
+    assert bodies("a.xml", settings) == [((), f"```xml\n{settings}\n```")]
+    assert bodies("a.xml", "<broken") == [((), "```xml\n<broken\n```")]
