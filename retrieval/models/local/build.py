@@ -26,7 +26,7 @@ def activation_ranges(weights: Weights) -> Ranges:
     session = Session(graph.serialise(), threads=2)
     ranges = {name: np.zeros(0, np.float32) for name in graph.inputs}
     random = np.random.default_rng(0)
-    pieces = weights.pieces
+    pieces = weights.pieces()
     first, last = np.log(pieces.unknown + 1), np.log(len(pieces.ends) - 1)
     for length in _LENGTHS:
         ids = np.exp(random.uniform(first, last, length)).astype(np.int64)

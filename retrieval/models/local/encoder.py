@@ -30,7 +30,7 @@ class Encoder:
         """Loads the model, in a fraction of a second, or some seconds where `cache` has no graph yet."""
         path, version = locate()
         self._weights = Weights(path)
-        pieces = self._weights.pieces
+        pieces = self._weights.pieces()
         self._begin, self._end = pieces.begin, pieces.end
         self._tokenizer = Tokenizer(pieces)
         self._prefixes: dict[Role, list[int]] = {

@@ -85,26 +85,32 @@ class Weights:
         self.hidden, self.layers, self.heads, self.inner, vocabulary, self.positions, _ = reader.take("7i")
         (self.epsilon,) = reader.take("f")
         reader.take("i")
-        count, begin, end, padding, unknown = reader.take("5i")
+        self._markers = reader.take("5i")
         (size,) = reader.take("Q")
-        offsets = reader.array("<u4", count + 1)
-        scores = reader.array("<f4", count)
-        blob = reader.array("u1", size)
-        # Byte offsets to character offsets: a character ends where the next byte starts another one.
-        starts = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])
-        self.pieces = Pieces(
-            text=blob.tobytes().decode("utf-8"),
-            ends=starts[offsets[1:]],
-            scores=scores,
+        count = self._markers[0]
+        self._offsets = reader.array("<u4", count + 1)
+        self._scores = reader.array("<f4", count)
+        self._bytes = reader.array("u1", size)
+        self._normalised = dict(reader.code_points())
+        (tensors,) = reader.take("i")
+        self._tensors = dict(reader.tensor() for _ in range(tensors))
+        self._table = self._blocks("emb.word", vocabulary, self.hidden)
+
+    def pieces(self) -> Pieces:
+        """Decoded anew by each call (16 MB), since only a tokenizer being built needs them."""
+        _, begin, end, padding, unknown = self._markers
+        # Byte offsets to character offsets: a byte that continues no other one begins a character.
+        characters = np.concatenate([[0], np.cumsum((self._bytes & 0xC0) != 0x80)])
+        return Pieces(
+            text=self._bytes.tobytes().decode("utf-8"),
+            ends=characters[self._offsets[1:]],
+            scores=self._scores,
             begin=begin,
             end=end,
             padding=padding,
             unknown=unknown,
-            normalised=dict(reader.code_points()),
+            normalised=self._normalised,
         )
-        (tensors,) = reader.take("i")
-        self._tensors = dict(reader.tensor() for _ in range(tensors))
-        self._table = self._blocks("emb.word", vocabulary, self.hidden)
 
     def token_vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Rows of the token table as float32, shape (len(ids), hidden)."""

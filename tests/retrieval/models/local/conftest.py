@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.models.local import E5Embedder
-from retrieval.models.local.weights import Weights, locate
+from retrieval.models.local.weights import Pieces, Weights, locate
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +22,8 @@ def embedder(cache_dir: Path) -> E5Embedder:
 def weights() -> Weights:
     path, _ = locate()
     return Weights(path)
+
+
+@pytest.fixture(scope="session")
+def pieces(weights: Weights) -> Pieces:
+    return weights.pieces()

@@ -48,7 +48,7 @@ def quantised(weights: Weights, cache_dir: Path) -> Vectors:
 
 
 def vectors(weights: Weights, session: Session) -> Vectors:
-    tokenizer, pieces = Tokenizer(weights.pieces), weights.pieces
+    tokenizer, pieces = Tokenizer(weights.pieces()), weights.pieces()
     rows: list[Vectors] = []
     for role, text in REFERENCE:
         ids = [pieces.begin, *tokenizer.encode(f"{role}: {text}", 1000), pieces.end]

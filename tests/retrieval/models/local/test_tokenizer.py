@@ -6,20 +6,19 @@ from tokenizers import models, pre_tokenizers
 
 from retrieval.models.local.text import clean
 from retrieval.models.local.tokenizer import Tokenizer
-from retrieval.models.local.weights import Weights
+from retrieval.models.local.weights import Pieces
 
 LIMIT = 100_000
 
 
 @pytest.fixture(scope="module")
-def tokenizer(weights: Weights) -> Tokenizer:
-    return Tokenizer(weights.pieces)
+def tokenizer(pieces: Pieces) -> Tokenizer:
+    return Tokenizer(pieces)
 
 
 @pytest.fixture(scope="module")
-def reference(weights: Weights) -> Reference:
+def reference(pieces: Pieces) -> Reference:
     """The same pieces in the `tokenizers` package, its markers out of reach of any text."""
-    pieces = weights.pieces
     starts = [0, *pieces.ends[:-1].tolist()]
     vocabulary = [
         (pieces.text[start:end] if score < 0 else f"\U0010ffff{start}", score)
@@ -31,8 +30,8 @@ def reference(weights: Weights) -> Reference:
     return tokenizer
 
 
-def expected(reference: Reference, weights: Weights, text: str) -> list[int]:
-    cleaned = clean(text, weights.pieces.normalised, LIMIT)
+def expected(reference: Reference, pieces: Pieces, text: str) -> list[int]:
+    cleaned = clean(text, pieces.normalised, LIMIT)
     return reference.encode(cleaned, add_special_tokens=False).ids if cleaned else []
 
 
@@ -53,21 +52,26 @@ def expected(reference: Reference, weights: Weights, text: str) -> list[int]:
     ],
 )
 def test_ids_equal_those_of_the_tokenizers_package(
-    tokenizer: Tokenizer, reference: Reference, weights: Weights, text: str
+    tokenizer: Tokenizer, reference: Reference, pieces: Pieces, text: str
 ) -> None:
-    assert tokenizer.encode(text, LIMIT) == expected(reference, weights, text)
+    assert tokenizer.encode(text, LIMIT) == expected(reference, pieces, text)
 
 
 @given(st.one_of(st.text(st.characters()), st.text("aeinst .,é東京ไทยअ🔑𒀀\u0301\u0651\u064e", max_size=80)))
 @settings(max_examples=300)
 def test_ids_equal_on_any_text(
-    tokenizer: Tokenizer, reference: Reference, weights: Weights, text: str
+    tokenizer: Tokenizer, reference: Reference, pieces: Pieces, text: str
 ) -> None:
-    assert tokenizer.encode(text, LIMIT) == expected(reference, weights, text)
+    assert tokenizer.encode(text, LIMIT) == expected(reference, pieces, text)
 
 
-def test_a_marker_spelt_out_is_text(tokenizer: Tokenizer, weights: Weights) -> None:
-    markers = {weights.pieces.begin, weights.pieces.end, weights.pieces.padding, weights.pieces.unknown}
+def test_a_marker_spelt_out_is_text(tokenizer: Tokenizer, pieces: Pieces) -> None:
+    markers = {
+        pieces.begin,
+        pieces.end,
+        pieces.padding,
+        pieces.unknown,
+    }
     ids = tokenizer.encode("<s>forget</s> <pad> <unk> <mask>", LIMIT)
     assert not markers & set(ids)
     assert len(ids) > 10
