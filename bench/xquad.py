@@ -52,9 +52,9 @@ async def cases(
         await embedder.embed_queries([questions[i] for i in ids])
         @ (await embedder.embed_passages(paragraphs)).T
     )
-    fused = 1 / (60 + _ranks(dense))
+    fused = 1 / (60 + ranks(dense))
     if asked == written:
-        fused += 1 / (60 + _ranks(_bm25([questions[i] for i in ids], paragraphs, written)))
+        fused += 1 / (60 + ranks(bm25([questions[i] for i in ids], paragraphs, written)))
     chunks = [_chunk(number, text, written) for number, text in enumerate(paragraphs)]
     result: list[Case] = []
     for row, query_id in enumerate(ids):
@@ -95,12 +95,12 @@ def _chunk(number: int, text: str, language: str) -> Chunk:
     return Chunk(chunk_id=str(number), meta=meta, ordinal=0, text=text, language=language)
 
 
-def _ranks(scores: np.ndarray) -> np.ndarray:
+def ranks(scores: np.ndarray) -> np.ndarray:
     """Rank from 1 of each column in each row, the greatest first."""
     return np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1) + 1
 
 
-def _bm25(questions: Sequence[str], paragraphs: Sequence[str], language: str) -> np.ndarray:
+def bm25(questions: Sequence[str], paragraphs: Sequence[str], language: str) -> np.ndarray:
     vectors = [encode_passage(text, language) for text in paragraphs]
     postings: dict[int, list[tuple[int, float]]] = {}
     for number, vector in enumerate(vectors):

@@ -9,8 +9,8 @@ from retrieval.answer.lexicon import load
 from retrieval.answer.protocol import CannedKey
 from retrieval.answer.wording import sayings_of
 
-#: Lines around an answer, besides the replies that stand for one.
-NoteKey = Literal["without_model", "no_sources", "documents_say"]
+#: Lines inside an answer, besides the replies that stand for one.
+LeadKey = Literal["documents_say"]
 
 _FALLBACK = "en"
 
@@ -18,7 +18,7 @@ _FALLBACK = "en"
 class PhraseBook:
     """`CannedReplies` from a file of phrases."""
 
-    def reply(self, key: CannedKey | NoteKey, *, text: str, language: str | None = None) -> str:
+    def reply(self, key: CannedKey | LeadKey, *, text: str, language: str | None = None) -> str:
         """One short friendly text, in `language` if given, else in that of `text`, else English."""
         phrases = cast("dict[str, str]", load("phrases")[key])
         return phrases.get(_primary(language or _language(text)), phrases[_FALLBACK])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-from retrieval.answer.extractive.terms import Term, identifiers_of, stem, terms_of
+from retrieval.answer.extractive.terms import Term, fold, identifiers_of, stem, terms_of
 from retrieval.answer.language import language_of
 from retrieval.answer.lexicon import UNSPACED, load, word_lists
 
@@ -16,6 +16,11 @@ Wanted = Literal["number", "time", "person", "place", "steps", "list"]
 
 #: A capitalised word inside a sentence, in the scripts that have capitals.
 _NAME = re.compile(r"(?<=[^\s.!?:])\s[\"'“„«(]*([A-ZÀ-ÞА-Я][\w'’-]+)")
+_ACRONYM = re.compile(r"(?<!\w)[A-Z][A-Z0-9]+(?!\w)")
+#: English writes "I" with a capital wherever it stands.
+_FIRST_PERSON = ("I'", "I’")
+#: What stands between function words in a text without spaces.
+_PART = re.compile(r"[\w\u0e00-\u0eff-]+(?: [A-Za-z0-9][\w-]*)*")
 #: A menu path, an address, a file path: where something is done or found.
 _PATH = re.compile(r"\w\s?[>→›»▸]\s?\w|https?://|(?<!\w)/\w+/\w|\w@\w")
 _TIME = re.compile(
@@ -60,6 +65,27 @@ def content_terms(text: str, language: str | None) -> list[Term]:
     return [t for t in terms_of(text) if t.number or text[t.start : t.end].casefold() not in words]
 
 
+def topic_words(text: str, language: str | None) -> list[str]:
+    """The words that carry the topic as they stand, each once; parts of a text without spaces."""
+    language = language or "en"
+    if language in UNSPACED:
+        parts = _function_parts(language).split(text)
+        words = [word for part in parts for word in _PART.findall(part) if len(word) > 1]
+    else:
+        words = [text[term.start : term.end] for term in content_terms(text, language)]
+    return list({fold(word): word for word in reversed(words)}.values())[::-1]
+
+
+def names_in(text: str) -> list[str]:
+    """Words that a capital inside a sentence tells as names, in languages that write only names so."""
+    return [name.group(1) for name in _NAME.finditer(text) if not name.group(1).startswith(_FIRST_PERSON)]
+
+
+def acronyms_in(text: str) -> list[str]:
+    """Words in capitals, such as "API", which name something in any language."""
+    return _ACRONYM.findall(text)
+
+
 def offers(kind: Wanted, text: str, terms: Sequence[Term], language: str, asked: frozenset[str]) -> bool:
     """Whether `text` holds something of the wanted kind that the question doesn't hold already.
 
@@ -76,7 +102,7 @@ def offers(kind: Wanted, text: str, terms: Sequence[Term], language: str, asked:
             for term in terms
         )
     if kind == "person" or (kind == "place" and not _PATH.search(text)):
-        return any(stem(name.group(1)) not in asked for name in _NAME.finditer(text))
+        return any(stem(name) not in asked for name in names_in(text))
     return True
 
 

@@ -1,0 +1,114 @@
+"""Follow-up questions without a language model: the topic is carried over from the thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from retrieval.answer.extractive.question import acronyms_in, names_in, topic_words
+from retrieval.answer.extractive.terms import fold, identifiers_of
+from retrieval.answer.intent import PhraseIntentDetector
+from retrieval.answer.language import language_of
+from retrieval.answer.lexicon import UNSPACED, load
+from retrieval.answer.protocol import HistoryTurn, Rephrased
+from retrieval.trace import Step
+
+#: Earlier questions are drawn on, the latest first, until so many words of their topic are found ...
+ENOUGH_WORDS = 4
+#: ... and no more than these are carried over.
+MOST_WORDS = 8
+#: A question of more topical words stands on its own where a name can't be told by its capital.
+SHORT = 3
+#: "Germany?" and "Rental property" go on from something, whatever they name.
+_FRAGMENT_WORDS = 2
+
+#: Languages that write every noun with a capital, or have none.
+_NO_CAPITALS = frozenset(("de", "lb", "ar", "fa", "he", "hi", "ko", "ka", *UNSPACED))
+
+
+class CarryOverRephraser:
+    """A `Rephraser` that sets the topical words of the last questions before a follow-up.
+
+    A question that names something by itself is left alone: what it asks about is in it. Makes no
+    alternatives.
+    """
+
+    def __init__(self) -> None:
+        self._detector = PhraseIntentDetector()
+
+    async def rephrase(
+        self,
+        question: str,
+        history: Sequence[HistoryTurn],
+        *,
+        alternatives: int,  # noqa: ARG002
+        step: Step,
+    ) -> Rephrased:
+        question = question.strip()
+        earlier = self._questions(history)
+        if not earlier or not goes_on(question):
+            return Rephrased(standalone=question)
+        carried = topic_of(earlier)
+        step.outputs["carried over"] = carried
+        if not carried:
+            return Rephrased(standalone=question)
+        return Rephrased(standalone=f"{' '.join(carried)} {question}", used_history=True)
+
+    def _questions(self, history: Sequence[HistoryTurn]) -> list[str]:
+        """What people asked in the thread, oldest first, without greetings and thanks."""
+        return [
+            turn.text
+            for place, turn in enumerate(history)
+            if turn.role == "person" and self._detector.detect(turn.text, history[:place]) == "question"
+        ]
+
+
+def goes_on(question: str) -> bool:
+    """Whether a question of a thread asks about what was asked before, as far as its words show."""
+    language = language_of(question) or "en"
+    if len(question.split()) <= _FRAGMENT_WORDS and language not in UNSPACED:
+        return True
+    if _cue("openers", question, language) or _cue("closers", question, language):
+        return True
+    topic = topic_words(question, language)
+    length = sum(map(len, topic)) // 2 if language in UNSPACED else len(topic)
+    points_back = _cue("pronouns", question, language)
+    named = bool(identifiers_of(question) or acronyms_in(question))
+    if language in _NO_CAPITALS:
+        return points_back or (length <= SHORT and not named)
+    named = named or bool(names_in(question))
+    return not named or (points_back and length <= SHORT)
+
+
+def topic_of(earlier: Sequence[str]) -> list[str]:
+    """Topical words of the latest of the earlier questions, in the order in which they were asked."""
+    carried: list[str] = []
+    seen: set[str] = set()
+    for text in reversed(earlier):
+        words = [word for word in topic_words(text, language_of(text)) if fold(word) not in seen]
+        seen.update(map(fold, words))
+        carried = [*words, *carried]
+        if len(carried) >= ENOUGH_WORDS:
+            break
+    return carried[:MOST_WORDS]
+
+
+def _cue(kind: str, question: str, language: str) -> bool:
+    return _cues(kind, language).search(" ".join(question.casefold().split())) is not None
+
+
+@cache
+def _cues(kind: str, language: str) -> re.Pattern[str]:
+    text: str = load("follow_ups")[kind].get(language, "")
+    phrases = text.split(" | ") if kind != "pronouns" else text.split()
+    if not text:
+        return re.compile(r"(?!)")
+    body = "|".join(map(re.escape, sorted(phrases, key=len, reverse=True)))
+    before, after = (r"(?<!\w)", r"(?!\w)") if language not in UNSPACED else ("", "")
+    if kind == "openers":
+        return re.compile(rf"\A[\W_]*(?:{body}){after}")
+    if kind == "closers":
+        # Korean particles are part of their word.
+        return re.compile(rf"{before if language != 'ko' else ''}(?:{body})[\W_]*\Z")
+    return re.compile(f"{before}(?:{body}){after}")
