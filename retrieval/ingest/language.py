@@ -22,9 +22,9 @@ UNDETERMINED = "und"
 #: What is looked at of a text, in characters: more does not make the answer better.
 _SAMPLE = 500
 #: The same where the language of the document is known.
-_SAMPLE_OF_CHUNK = 300
+_SAMPLE_OF_CHUNK = 200
 #: Passages of a document from which its main language is told.
-_SAMPLES = 48
+_SAMPLES = 24
 #: Confidence below which a language is not named.
 _CONFIDENT = 0.5
 #: Odds of a language other than the document's, before the text of the chunk is seen.
