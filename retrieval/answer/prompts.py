@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from retrieval.answer.budget import newest_turns, shorten
+from retrieval.answer.citations import CitationParser
 from retrieval.answer.protocol import AnswerRequest, AnswerStyle, HistoryTurn, Length
 from retrieval.answer.sources import escape, fenced
 from retrieval.models.protocol import Prompt, PromptMessage
@@ -136,10 +137,16 @@ def conversation(history: Sequence[HistoryTurn]) -> str:
         return ""
     lines = [
         f'<message from="{"you" if turn.role == "assistant" else _name(turn.name)}">\n'
-        f"{escape(turn.text)}\n</message>"
+        f"{escape(_without_marks(turn.text) if turn.role == 'assistant' else turn.text)}\n</message>"
         for turn in turns
     ]
     return "<conversation>\n" + "\n".join(lines) + "\n</conversation>"
+
+
+def _without_marks(answer: str) -> str:
+    """An earlier answer without its marks: they name the sources of then, not those of now."""
+    parser = CitationParser((), "names")
+    return parser.feed(answer) + parser.finish()
 
 
 def _question(request: AnswerRequest) -> str:
