@@ -22,7 +22,7 @@ def zipped(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) -> by
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
             kind = zipfile.ZIP_STORED if name in stored else zipfile.ZIP_DEFLATED
-            archive.writestr(name, content, compress_type=kind)
+            archive.writestr(zipfile.ZipInfo(name, (2024, 1, 2, 3, 4, 6)), content, compress_type=kind)
     return out.getvalue()
 
 

@@ -193,9 +193,8 @@ def test_notebooks() -> None:
         },
         {"cell_type": "code", "source": ""},
     ]
-    document = parse(
-        "a.ipynb", json.dumps({"cells": cells, "metadata": {"kernelspec": {"language": "R"}}}).encode()
-    )
+    notebook = {"cells": cells, "metadata": {"kernelspec": {"language": "R"}}}
+    document = parse("a.ipynb", json.dumps(notebook).encode())
     assert [(section.heading_path, section.markdown) for section in document.sections] == [
         (("Sales",), "All of them\n\n```R\nprint(1)\n```\n\n```\n1\n```")
     ]
