@@ -75,19 +75,20 @@ def _height_on(page: Page, line: Line) -> float:
 def _edges(page: Page) -> list[Line]:
     """The lines at the top and at the bottom of the page that a gap sets apart from the text."""
     level = sorted((line for line in page.lines if not line.rotated), key=lambda line: line.top)
-    return [*_set_apart(level), *_set_apart(level[::-1])] if len(level) > 1 else level
+    if len(level) < 2:
+        return level
+    return [*_set_apart(level, page), *_set_apart(level[::-1], page)]
 
 
-def _set_apart(lines: list[Line]) -> list[Line]:
-    group: list[Line] = []
-    for line, after in pairwise(lines):
-        group.append(line)
+def _set_apart(lines: list[Line], page: Page) -> list[Line]:
+    apart = 0
+    for at, (line, after) in enumerate(pairwise(lines[: _GROUP + 1]), 1):
         gap = max(after.top, line.top) - min(after.bottom, line.bottom)
         if gap > 0.8 * min(line.height, after.height):
-            return group
-        if len(group) == _GROUP:
-            break
-    return []
+            apart = at
+            if abs(_height_on(page, after)) > _OUTER_MARGIN * page.height:
+                break
+    return lines[:apart]
 
 
 def _repeats(heights: Heights, page: Page, line: Line, *, of_two: bool) -> bool:

@@ -46,7 +46,9 @@ def test_encrypted_entries() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"PK\x03\x04", b"PK\x05\x06" + b"\xff" * 18, zipped({"a": b"x" * 999})[:-30]]
+    "data",
+    [b"PK\x03\x04", b"PK\x05\x06" + b"\xff" * 18, zipped({"a": b"x" * 999})[:-30]],
+    ids=["start", "end", "cut"],
 )
 def test_damaged_archives(data: bytes) -> None:
     assert refused(data) == "corrupt"

@@ -208,7 +208,8 @@ def test_xml_with_text_is_text_and_other_xml_is_code() -> None:
         f"<description>&lt;p&gt;{'Change them often. ' * 20}&lt;/p&gt;</description></item></channel></rss>"
     )
     assert bodies("a.xml", feed) == [(("News", "Keys & more"), ("Change them often. " * 20).strip())]
-    book = f"<book><title>Book</title><para>{'Some <em>marked</em> words. ' * 20}</para><author>Ada</author></book>"
+    words = "Some <em>marked</em> words. " * 20
+    book = f"<book><title>Book</title><para>{words}</para><author>Ada</author></book>"
     assert bodies("a.xml", book)[0][1].endswith("Some marked words.\n\nauthor: Ada")
     settings = "<conf><a x='1' y='2'/><b name='something' value='other'/></conf>"
     assert bodies("a.xml", settings) == [((), f"```xml\n{settings}\n```")]
