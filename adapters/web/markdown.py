@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -37,8 +38,12 @@ def _citation(state: StateInline, silent: bool) -> bool:
 
 
 def _fit_in(state: StateCore) -> None:
-    """Deeper headings; classes for what would be inline styles, which the page's policy forbids."""
+    """Deeper headings; marks on the line of their words; classes for what would be inline styles, which
+    the page's policy forbids."""
     for token in state.tokens:
+        for before, after in pairwise(token.children or ()):
+            if after.type == "citation" and before.type == "text" and before.content.endswith(" "):
+                before.content = f"{before.content.rstrip()}\u00a0"
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1:]) + _DEEPER)}"
         elif token.type in ("th_open", "td_open") and (

@@ -17,7 +17,7 @@ _CELLS = re.compile(r"(?<!\\)\|")
 def to_text(markdown: str, *, limit: int) -> str:
     """At most `limit` characters, without Markdown's signs; cells of a table have a dot between them.
 
-    Rows of a table are understood without their head too: a quote may begin anywhere.
+    Rows of a table are understood without their head and their outer bars: a quote may begin anywhere.
     """
     lines = [_row(line) for line in markdown.splitlines() if not _RULE.fullmatch(line)]
     words = " ".join(" ".join(_texts(_MARKDOWN.parse("\n".join(lines), {"marks": {}}))).split()).rstrip(";")
@@ -25,7 +25,7 @@ def to_text(markdown: str, *, limit: int) -> str:
 
 
 def _row(line: str) -> str:
-    if not line.strip().startswith("|"):
+    if " | " not in line and not line.lstrip().startswith("|"):
         return line
     cells = (cell.strip() for cell in _CELLS.split(line.strip().strip("|")))
     return " · ".join(cell for cell in cells if cell) + ";"

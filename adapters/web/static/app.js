@@ -25,7 +25,8 @@ function route(event) {
   else opened[view]?.();
   if (!event) return;
   scrollTo(0, 0);
-  if (view === "chat") byId("question").focus();
+  const keyboard = matchMedia("(pointer: fine)").matches; // one on the screen would cover half of the page
+  if (view === "chat" && keyboard) byId("question").focus();
   else byId("main").focus({ preventScroll: true });
 }
 

@@ -48,7 +48,7 @@ export async function openThread(id) {
     if (!messages.length && !running.has(shown)) { welcome(); return; }
     byId("messages").replaceChildren(...messages);
     if (running.has(shown)) byId("messages").append(running.get(shown).card);
-    byId("ask").scrollIntoView({ block: "end" });
+    toEnd();
   } catch (error) {
     if (shown === thread) say("status", error.message, { error: true });
   }
@@ -93,7 +93,7 @@ async function ask(text) {
   running.set(id, turn);
   messages.append(asked(text), turn.card);
   state();
-  follow(true);
+  toEnd();
   let end = null;
   try {
     end = await answer(id, turn, text);
@@ -119,7 +119,7 @@ async function answer(id, turn, text) {
       const following = atEnd();
       turn.card.hidden = false;
       setAnswer(turn.card.firstElementChild, event.html);
-      if (following && id === thread) follow();
+      if (following && id === thread) toEnd();
     } else end = answered(event.reply, ask);
     if (id === thread) state();
   }
@@ -136,10 +136,10 @@ function state() {
 }
 
 const atEnd = () => innerHeight + scrollY > document.documentElement.scrollHeight - 150;
-const follow = (always = false) => { if (always || atEnd()) byId("ask").scrollIntoView({ block: "end" }); };
+const toEnd = () => scrollTo(0, document.documentElement.scrollHeight);
 /** All of a card if it fits, else its beginning. */
 function show(card) {
-  if (card.offsetHeight < innerHeight * 0.6) byId("ask").scrollIntoView({ block: "end" });
+  if (card.offsetHeight < innerHeight * 0.6) toEnd();
   else card.scrollIntoView({ block: "start" });
 }
 

@@ -1,5 +1,5 @@
 // The documents: list, filter, labels, delete.
-import { button, byId, call, el, say } from "./dom.js";
+import { button, byId, call, count, el, say } from "./dom.js";
 import { ask } from "./dialog.js";
 import { STAGES, finished, follow } from "./uploads.js";
 
@@ -47,7 +47,7 @@ function show() {
   byId("documents").closest(".table").hidden = documents.length === 0;
   byId("documents").tBodies[0].replaceChildren(...(found.length || !wanted
     ? found.map(row)
-    : [el("tr", {}, el("td", { colspan: 8, class: "dim" }, "No document matches."))]));
+    : [el("tr", {}, el("td", { colspan: 6, class: "dim" }, "No document matches."))]));
   if (focused) byId("documents").querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
@@ -56,7 +56,8 @@ function row(entry) {
   const act = (name, click) => button(name, click, {
     class: "plain", "aria-label": `${name} of ${entry.name}`, "aria-haspopup": "dialog", "data-key": `${name} ${entry.document_id}`,
   });
-  const facts = [entry.title === entry.name ? null : entry.name, entry.pages ? `${entry.pages} pages` : null, size(entry.size)];
+  const pages = entry.pages && count(entry.pages, /\.(pptx?|odp)$/i.test(entry.name) ? "slide" : "page");
+  const facts = [entry.title === entry.name ? null : entry.name, pages, size(entry.size), entry.version > 1 ? `version ${entry.version}` : null];
   const state = entry.state;
   return el("tr", {},
     el("th", { scope: "row" }, el("span", { dir: "auto" }, entry.title), el("div", { class: "dim facts" }, facts.filter(Boolean).join(" · "))),
@@ -64,9 +65,8 @@ function row(entry) {
     cell("Labels", {}, ...entry.labels.map((label) => el("span", { class: "tag" }, label))),
     cell("Status", {}, el("span", { class: `state ${state.stage}` }, STAGES[state.stage]),
       state.stage === "failed" ? el("div", { class: "why" }, state.message) : null,
+      entry.chunks ? el("div", { class: "dim facts line" }, count(entry.chunks, "passage")) : null,
       ...entry.warnings.map((text) => el("div", { class: "dim" }, text))),
-    cell("Version", { class: "right" }, String(entry.version)),
-    cell("Passages", { class: "right" }, String(entry.chunks)),
     cell("Added", { class: "date" }, new Date(entry.uploaded_at).toLocaleDateString(undefined, { dateStyle: "medium" })),
     cell("", { class: "acts" }, ...(entry.editable ? [act("Labels", () => relabel(entry)), act("Delete", () => remove(entry))] : [])));
 }

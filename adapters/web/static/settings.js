@@ -25,8 +25,9 @@ function render(settings, { values = {}, errors = {}, remarks = {} } = {}) {
     ...(form.intro ? [el("p", {}, form.intro)] : []),
     ...groups.map((name) => el("fieldset", {}, el("legend", {}, name || form.title),
       ...form.fields.filter((f) => f.group === name).map((f) =>
-        field(Object.hasOwn(values, f.name) ? { ...f, value: values[f.name] } : f, errors[f.name], remarks[f.name])))),
-    el("button", { type: "submit", id: "save-settings" }, form.submit));
+        field(Object.hasOwn(values, f.name) ? { ...f, value: values[f.name] } : f, errors[f.name], remarks[f.name])))));
+  byId("save-settings").textContent = form.submit;
+  byId("save-settings").hidden = false;
   byId("settings").querySelector("[aria-invalid]")?.focus();
 }
 
@@ -92,7 +93,6 @@ async function save() {
       say("settings-status", "Not saved: see the fields marked above.", { error: true });
     } else {
       render(await call("/api/settings"));
-      byId("save-settings").focus({ preventScroll: true });
       say("settings-status", result.message);
     }
   } catch (error) {
