@@ -10,8 +10,9 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from bot import keys
-from bot.catalogue import read_version, texts
+from bot.catalogue import read_record, texts
 from bot.ingest_queue import IngestQueue
+from bot.listing import enlist_document
 from bot.records import Accepted, Status, Upload, Version, now
 from retrieval.documents import DocumentMeta
 
@@ -62,7 +63,6 @@ class Admission:
                     target = candidate.newest.meta.document_id
             await cast("Awaitable[object]", pipe.watch(keys.document(target)))
             numbered = await cast("Awaitable[bytes | None]", pipe.hget(keys.document(target), "numbered"))
-            at = now()
             meta = DocumentMeta(
                 workspace=upload.workspace,
                 knowledge_base=upload.knowledge_base,
@@ -76,7 +76,7 @@ class Admission:
                 labels=upload.labels,
                 uploader=upload.uploader,
                 audience=upload.audience,
-                uploaded_at=at,
+                uploaded_at=now(),
                 fields=upload.fields,
             )
             version = Version(accepted=Accepted(meta=meta, sha256=sha256, size=size), status=Status())
@@ -90,8 +90,7 @@ class Admission:
                     "name": upload.name,
                 },
             )
-            pipe.zadd(keys.documents(upload.workspace), {target: at.timestamp()}, nx=True)
-            pipe.zadd(name_key, {target: at.timestamp()}, nx=True)
+            enlist_document(pipe, meta)
             _add(pipe, version)
             return version
 
@@ -167,6 +166,6 @@ async def _of_that_name(pipe: Pipeline, upload: Upload) -> list[_Candidate]:
         await cast("Awaitable[object]", pipe.watch(family))
         for version_id in texts(await cast("Awaitable[object]", pipe.zrange(family, -1, -1))):
             fields = await cast("Awaitable[dict[bytes, bytes]]", pipe.hgetall(keys.version(version_id)))
-            if version := read_version(fields):
+            if version := read_record(fields):
                 found.append(_Candidate(version))
     return found

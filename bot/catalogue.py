@@ -15,40 +15,86 @@ from redis.asyncio import Redis
 from bot import keys
 from bot.records import Accepted, Document, Outcome, Status, Version
 
-#: Records read in one go.
-BATCH: Final = 500
+#: Records read in one go: in one step of the server, and one reply to take apart.
+BATCH: Final = 250
 
+_READ_VERSION: Final = """
+local function read(version)
+  return redis.call('HMGET', ARGV[1] .. version, 'accepted', 'status', 'outcome')
+end
+"""
 
-def text(value: object) -> str:
-    return cast("bytes", value).decode()
+#: ARGV prefix of versions, then version ids.
+_VERSIONS: Final = (
+    _READ_VERSION
+    + """
+local found = {}
+for i = 2, #ARGV do found[i - 1] = read(ARGV[i]) end
+return found
+"""
+)
+
+#: ARGV prefixes of versions, documents and version sets, then document ids. Answers for each: workspace,
+#: knowledge base, name, current version, newest version (false where that is the current one).
+_DOCUMENTS: Final = (
+    _READ_VERSION
+    + """
+local found = {}
+for i = 4, #ARGV do
+  local about = redis.call('HMGET', ARGV[2] .. ARGV[i], 'workspace', 'knowledge_base', 'name', 'current')
+  local newest = redis.call('ZRANGE', ARGV[3] .. ARGV[i], -1, -1)[1]
+  local current = about[4]
+  about[4] = current and read(current)
+  about[5] = newest and newest ~= current and read(newest)
+  found[i - 3] = about
+end
+return found
+"""
+)
+
+#: `accepted`, `status` and `outcome` of a version.
+Fields = Sequence[bytes | None]
 
 
 def texts(values: object) -> list[str]:
     return [value.decode() for value in cast("Iterable[bytes]", values)]
 
 
-def read_version(fields: dict[bytes, bytes]) -> Version | None:
-    """From the hash of a version; None where there is none."""
-    if b"accepted" not in fields:
+def read_version(fields: Fields) -> Version | None:
+    """None where there is no such version."""
+    accepted, status, outcome = fields
+    if accepted is None or status is None:
         return None
-    outcome = fields.get(b"outcome")
     return Version(
-        accepted=Accepted.model_validate_json(fields[b"accepted"]),
-        status=Status.model_validate_json(fields[b"status"]),
+        accepted=Accepted.model_validate_json(accepted),
+        status=Status.model_validate_json(status),
         outcome=Outcome.model_validate_json(outcome) if outcome else None,
     )
 
 
+def read_record(record: dict[bytes, bytes]) -> Version | None:
+    """From the whole hash of a version."""
+    return read_version([record.get(b"accepted"), record.get(b"status"), record.get(b"outcome")])
+
+
 class Catalogue:
-    """Every read is one or two round trips for any number of documents up to `BATCH`."""
+    """What it reads in one call of at most `BATCH` records is as it was at one moment."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._read_versions = redis.register_script(_VERSIONS)
+        self._read_documents = redis.register_script(_DOCUMENTS)
 
     async def workspaces(self) -> list[str]:
         """Those that have or had documents."""
         return sorted(
             texts(await cast("Awaitable[object]", self._redis.smembers(keys.library_workspaces())))
+        )
+
+    async def knowledge_bases(self, workspace: str) -> list[str]:
+        """Those that have a document."""
+        return sorted(
+            texts(await cast("Awaitable[object]", self._redis.hkeys(keys.knowledge_bases(workspace))))
         )
 
     async def version(self, version_id: str) -> Version | None:
@@ -59,12 +105,9 @@ class Catalogue:
         found: dict[str, Version] = {}
         for start in range(0, len(version_ids), BATCH):
             ids = version_ids[start : start + BATCH]
-            async with self._redis.pipeline(transaction=False) as pipe:
-                for version_id in ids:
-                    pipe.hgetall(keys.version(version_id))
-                records = await pipe.execute()
+            records = await cast("Awaitable[list[Fields]]", self._read_versions(args=[keys.VERSION, *ids]))
             for version_id, record in zip(ids, records, strict=True):
-                if version := read_version(cast("dict[bytes, bytes]", record)):
+                if version := read_version(record):
                     found[version_id] = version
         return found
 
@@ -99,31 +142,25 @@ class Catalogue:
         return {document.decode(): workspace.decode() for document, workspace in found.items()}
 
     async def _documents(self, document_ids: Sequence[str]) -> list[Document]:
-        # In one transaction: between two reads a version could be replaced.
-        async with self._redis.pipeline(transaction=True) as pipe:
-            for document_id in document_ids:
-                pipe.hgetall(keys.document(document_id))
-                pipe.zrange(keys.versions(document_id), -1, -1)
-            found = await pipe.execute()
-        records = cast("list[dict[bytes, bytes]]", found[::2])
-        newest = [next(iter(texts(ids)), "") for ids in found[1::2]]
-        current = [record.get(b"current", b"").decode() for record in records]
-        versions = await self.versions(list(dict.fromkeys(filter(None, newest + current))))
+        args = [keys.VERSION, keys.DOCUMENT, keys.VERSIONS, *document_ids]
+        answers = await cast(
+            "Awaitable[list[tuple[bytes | None, bytes, bytes, Fields | None, Fields | None]]]",
+            self._read_documents(args=args),
+        )
         documents: list[Document] = []
-        for document_id, record, now, last in zip(document_ids, records, current, newest, strict=True):
-            shown = versions.get(now)
-            latest = versions.get(last) or shown
-            if latest is None or not record:  # deleted just now
+        for document_id, answer in zip(document_ids, answers, strict=True):
+            workspace, knowledge_base, name, current_fields, newest_fields = answer
+            current = read_version(current_fields) if current_fields else None
+            latest = (read_version(newest_fields) if newest_fields else None) or current
+            if workspace is None or latest is None:  # deleted just now
                 continue
-            if shown is None and latest.status.stage == "done":  # replaced just now
-                shown = latest
             documents.append(
                 Document(
                     document_id=document_id,
-                    workspace=text(record[b"workspace"]),
-                    knowledge_base=text(record[b"knowledge_base"]),
-                    name=text(record[b"name"]),
-                    current=shown,
+                    workspace=workspace.decode(),
+                    knowledge_base=knowledge_base.decode(),
+                    name=name.decode(),
+                    current=current,
                     latest=latest,
                 )
             )

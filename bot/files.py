@@ -8,6 +8,7 @@ import gzip
 import os
 import re
 import tempfile
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -91,6 +92,8 @@ class Files:
         self._store = store
         #: Set where the store is a folder.
         self._root = store.prefix if isinstance(store, LocalStore) else None
+        #: Folders whose names are on the disk for certain.
+        self._named: set[Path] = set()
 
     @classmethod
     def open(cls, config: Config) -> Files:
@@ -119,7 +122,13 @@ class Files:
 
     async def put_original(self, workspace: str, version_id: str, source: Path) -> None:
         """Copy `source`, at once or not at all. When this returns, the copy outlives a power cut."""
-        await self._put(_key("originals", workspace, version_id), source)
+        key = _key("originals", workspace, version_id)
+
+        def put() -> None:
+            self._store.put(key, source, chunk_size=PART_BYTES, max_concurrency=4)
+            self._sync(key)
+
+        await _in_thread(put)
 
     async def copy_original(self, workspace: str, version_id: str, new_version_id: str) -> None:
         """Raises `FileNotFoundError`."""
@@ -157,14 +166,18 @@ class Files:
         return await _in_thread(lambda: bytes(self._store.get_range(key, start=start, length=length)))
 
     async def put_parsed(self, workspace: str, version_id: str, parsed: ParsedDocument) -> None:
+        """At once or not at all. A power cut may undo it: it can be made again from the original."""
         key = _key("parsed", workspace, version_id + PARSED_SUFFIX)
-        await self._put(key, await asyncio.to_thread(_pack, parsed))
+        await _in_thread(lambda: self._store.put(key, _pack(parsed)))
 
     async def parsed(self, workspace: str, version_id: str) -> ParsedDocument:
-        """Raises `FileNotFoundError`."""
+        """Raises `FileNotFoundError`, also for one that a power cut has spoilt."""
         key = _key("parsed", workspace, version_id + PARSED_SUFFIX)
-        data = await _in_thread(lambda: gzip.decompress(self._store.get(key).bytes()))
-        return await asyncio.to_thread(ParsedDocument.model_validate_json, data)
+        data = await _in_thread(lambda: bytes(self._store.get(key).bytes()))
+        try:
+            return await asyncio.to_thread(_unpack, data)
+        except (OSError, EOFError, zlib.error, ValueError) as error:
+            raise FileNotFoundError(key) from error
 
     async def delete_version(self, workspace: str, version_id: str) -> None:
         """Remove both files of a version. Those that are gone already are no error."""
@@ -206,26 +219,26 @@ class Files:
 
         await _in_thread(check)
 
-    async def _put(self, key: str, source: Path | bytes) -> None:
-        def put() -> None:
-            self._store.put(key, source, chunk_size=PART_BYTES, max_concurrency=4)
-            self._sync(key)
-
-        await _in_thread(put)
-
     def _sync(self, key: str) -> None:
-        """Flush a file, and the names on the way to it, to the disk."""
+        """Flush a file to the disk, and the names on the way to it that are new since the start."""
         if self._root is None:
             return
         path = self._root / key
-        for place in (path, *path.parents):
-            descriptor = os.open(place, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            if place == self._root:
-                return
+        _fsync(path)
+        folder = path.parent
+        _fsync(folder)
+        while folder != self._root and folder not in self._named:
+            _fsync(folder.parent)
+            self._named.add(folder)
+            folder = folder.parent
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
@@ -256,6 +269,10 @@ def _key(kind: Kind, *parts: str) -> str:
 
 def _pack(parsed: ParsedDocument) -> bytes:
     return gzip.compress(parsed.model_dump_json().encode(), compresslevel=6, mtime=0)
+
+
+def _unpack(data: bytes) -> ParsedDocument:
+    return ParsedDocument.model_validate_json(gzip.decompress(data))
 
 
 def _remove_partial(root: Path, before: datetime) -> int:

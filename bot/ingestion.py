@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 import structlog
 from redis.exceptions import RedisError
@@ -15,15 +14,13 @@ from bot.failures import MAX_RETRIES, MAX_STARTS, KeepsCrashing, delay, describe
 from bot.ingest_queue import Cancelled, IngestQueue, Lease, LeaseLost
 from bot.library import Library
 from bot.records import Outcome, Status, Version
+from bot.reporter import Reporter
 from bot.transitions import Transitions
 from retrieval.documents import DocumentMeta, ParsedDocument
 from retrieval.index.protocol import IndexUnavailable
-from retrieval.ingest.protocol import IngestProgress, Report
+from retrieval.ingest.protocol import Report
 
 log = structlog.get_logger()
-
-#: Shortest time in seconds between two reports of the same stage.
-REPORT_INTERVAL: Final = 0.25
 
 
 class IngestResult(Protocol):
@@ -108,13 +105,11 @@ class Ingestion:
         if not lease.fresh:
             await library.index.discard(meta.workspace, meta.version_id)
         reporter = Reporter(self._transitions, lease)
-        async with library.files.original(meta.workspace, meta.version_id) as path:
-            try:
+        try:
+            async with library.files.original(meta.workspace, meta.version_id) as path:
                 result = await self._ingestor.ingest(path, meta, reporter, parser=version.accepted.parser)
-            except Exception:
-                if reporter.stopped_by is not None:  # whatever it has been wrapped in
-                    raise reporter.stopped_by from None
-                raise
+        finally:
+            await reporter.settle()  # and what stopped the ingest, however it was wrapped on its way
         await library.files.put_parsed(meta.workspace, meta.version_id, result.parsed)
         outcome = Outcome(
             title=result.title,
@@ -157,43 +152,3 @@ class Ingestion:
         with contextlib.suppress(IndexUnavailable):  # `reconcile` does it then
             await self._library.index.discard(lease.workspace, lease.version_id)
         await self._transitions.fail(lease, failure.reason, failure.message)
-
-
-class Reporter:
-    """Writes progress, not too often, and measures how long each stage takes."""
-
-    def __init__(self, transitions: Transitions, lease: Lease) -> None:
-        self._transitions = transitions
-        self._lease = lease
-        #: What was raised here, to stop the ingest.
-        self.stopped_by: Cancelled | LeaseLost | None = None
-        self._stage = ""
-        self._began = self._wrote = time.monotonic()
-        self._timings: dict[str, float] = {}
-
-    async def __call__(self, progress: IngestProgress) -> None:
-        """Raises `Cancelled` or `LeaseLost`: the ingest stops there."""
-        now = time.monotonic()
-        if progress.stage != self._stage:
-            self._turn(progress.stage, now)
-        elif now - self._wrote < REPORT_INTERVAL:
-            return
-        self._wrote = now
-        if progress.stage in ("done", "failed"):  # only said here, when it is so for everybody
-            return
-        status = Status(stage=progress.stage, done=progress.done, total=progress.total)
-        try:
-            await self._transitions.report(self._lease, status)
-        except (Cancelled, LeaseLost) as stop:
-            self.stopped_by = stop
-            raise
-
-    def timings(self) -> dict[str, float]:
-        """Seconds by stage, as far as it has come."""
-        self._turn("", time.monotonic())
-        return {stage: round(seconds, 3) for stage, seconds in self._timings.items()}
-
-    def _turn(self, stage: str, now: float) -> None:
-        if self._stage:
-            self._timings[self._stage] = self._timings.get(self._stage, 0.0) + now - self._began
-        self._stage, self._began = stage, now

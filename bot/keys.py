@@ -65,19 +65,33 @@ def documents(workspace: str) -> str:
     return f"{PREFIX}documents:{workspace}"
 
 
+def knowledge_bases(workspace: str) -> str:
+    """Hash of how many documents each knowledge base has."""
+    return f"{PREFIX}knowledge-bases:{workspace}"
+
+
+DOCUMENT = f"{PREFIX}document:"
+
+
 def document(document_id: str) -> str:
     """Hash of one document; see `bot.catalogue`."""
-    return f"{PREFIX}document:{document_id}"
+    return DOCUMENT + document_id
+
+
+VERSIONS = f"{PREFIX}document-versions:"
 
 
 def versions(document_id: str) -> str:
     """Sorted set of a document's version ids by version number."""
-    return f"{PREFIX}document-versions:{document_id}"
+    return VERSIONS + document_id
+
+
+VERSION = f"{PREFIX}version:"
 
 
 def version(version_id: str) -> str:
     """Hash of one version: `accepted`, `status`, `outcome`, `cancel`."""
-    return f"{PREFIX}version:{version_id}"
+    return VERSION + version_id
 
 
 def document_name(workspace: str, knowledge_base: str, name: str) -> str:
@@ -101,9 +115,12 @@ def relabellings() -> str:
     return f"{PREFIX}relabellings"
 
 
+PROGRESS = f"{PREFIX}progress:"
+
+
 def progress(version_id: str) -> str:
     """Channel: something about the version changed."""
-    return f"{PREFIX}progress:{version_id}"
+    return PROGRESS + version_id
 
 
 # -- the ingest queue ------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from redis.asyncio.client import Pipeline
 from adapters.forms import Progress, ProgressItem
 from bot import keys, progress
 from bot.admission import Admission
-from bot.catalogue import Catalogue, read_version
+from bot.catalogue import Catalogue, read_record
 from bot.failures import Refusal
 from bot.files import Files, StorageError
 from bot.records import Document, Upload, Version
@@ -132,7 +132,7 @@ class Library:
 
     async def knowledge_bases(self, workspace: str) -> tuple[str, ...]:
         """Those that have a document."""
-        return tuple(sorted({document.knowledge_base for document in await self.list(workspace)}))
+        return tuple(await self.catalogue.knowledge_bases(workspace))
 
     def watch(self, version_ids: Sequence[str]) -> AsyncIterator[Progress]:
         """Each change, coalesced; ends when all are finished. See `bot.progress.watch`."""
@@ -172,7 +172,7 @@ class Library:
                 fields = await cast(
                     "Awaitable[dict[bytes, bytes]]", pipe.hgetall(keys.version(version_id.decode()))
                 )
-                if version := read_version(fields):
+                if version := read_record(fields):
                     versions.append(version)
             pipe.multi()
             for version in versions:

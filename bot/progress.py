@@ -38,6 +38,7 @@ async def watch(redis: Redis, catalogue: Catalogue, version_ids: Sequence[str]) 
         return
     loop = asyncio.get_running_loop()
     items: dict[str, ProgressItem] = {}
+    changed = set(ids)
     last: Progress | None = None
     seen_alive = loop.time()
     async with contextlib.aclosing(redis.pubsub()) as channel:
@@ -46,8 +47,8 @@ async def watch(redis: Redis, catalogue: Catalogue, version_ids: Sequence[str]) 
                 # Before the first read, so that no change can fall between them.
                 if not channel.subscribed:
                     await channel.subscribe(*(keys.progress(version_id) for version_id in ids))
-                open_ids = [version_id for version_id in ids if not _finished(items.get(version_id))]
-                items |= await _read(redis, catalogue, open_ids, items)
+                items |= await _read(redis, catalogue, sorted(changed), items)
+                changed = {version_id for version_id in ids if not items[version_id].finished}
                 seen_alive = loop.time()
                 progress = Progress(items=tuple(items[version_id] for version_id in ids))
                 if progress != last:
@@ -55,20 +56,23 @@ async def watch(redis: Redis, catalogue: Catalogue, version_ids: Sequence[str]) 
                     yield progress
                 if progress.finished:
                     return
-                await _next_change(channel)
+                changed &= await _next_changes(channel) or changed
             except (RedisConnectionError, RedisTimeoutError):
                 if loop.time() - seen_alive > PATIENCE:
                     raise
                 await asyncio.sleep(INTERVAL)
 
 
-async def _next_change(channel: PubSub) -> None:
-    """Wait for a message or `RECHECK`, then take all others that come within `INTERVAL`."""
-    if await channel.get_message(timeout=RECHECK) is None:
-        return
-    await asyncio.sleep(INTERVAL)
-    while await channel.get_message(timeout=0) is not None:
-        pass
+async def _next_changes(channel: PubSub) -> set[str]:
+    """Version ids of the next message and of all others within `INTERVAL`; none after `RECHECK`."""
+    changed: set[str] = set()
+    message = await channel.get_message(timeout=RECHECK)
+    if message is not None:
+        await asyncio.sleep(INTERVAL)
+    while message is not None:
+        changed.add(cast("bytes", message["channel"]).decode().removeprefix(keys.PROGRESS))
+        message = await channel.get_message(timeout=0)
+    return changed
 
 
 async def _read(
@@ -90,7 +94,3 @@ async def _absent(redis: Redis, version_id: str, before: ProgressItem | None) ->
     return ProgressItem.model_validate(
         {**known, "version_id": version_id, "stage": "cancelled", "message": GONE}
     )
-
-
-def _finished(item: ProgressItem | None) -> bool:
-    return item is not None and item.finished

@@ -11,7 +11,7 @@ import structlog
 from redis.asyncio.client import Pipeline
 
 from bot import keys
-from bot.catalogue import read_version
+from bot.catalogue import read_record
 from bot.ingest_queue import IngestQueue
 from bot.library import Library
 from bot.records import Document, Status, Version, now
@@ -105,7 +105,7 @@ async def _queue_again(library: Library, seen: Version) -> bool:
         record = await cast("Awaitable[dict[bytes, bytes]]", pipe.hgetall(keys.version(meta.version_id)))
         waits = await pipe.exists(keys.job(meta.version_id))
         pipe.multi()
-        if waits or read_version(record) != seen:
+        if waits or read_record(record) != seen:
             return False
         pipe.hset(keys.version(meta.version_id), "status", Status().model_dump_json())
         pipe.hdel(keys.version(meta.version_id), "outcome", "cancel")

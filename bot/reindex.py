@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import structlog
 
 from bot.failures import describe
-from bot.ingestion import Ingests
+from bot.ingestion import IngestResult, Ingests
 from bot.library import Library
 from bot.records import Version
 from retrieval.index.protocol import VectorIndex
@@ -26,7 +27,7 @@ class Rebuilt:
 
     documents: int = 0
     chunks: int = 0
-    #: Names of documents whose stored text is missing or can't be indexed: upload them again.
+    #: Names of documents whose files are missing or can't be indexed: upload them again.
     failed: list[str] = field(default_factory=list[str])
 
 
@@ -39,9 +40,10 @@ async def rebuild(
 ) -> Rebuilt:
     """Bring `index` up to what is searchable in the library now. `ingestor` stages into `index`.
 
-    Nothing is parsed again. Documents may be added, replaced and deleted meanwhile: it goes on until a
-    round finds nothing to do. To miss nothing, call it once while the worker runs, then stop the worker,
-    call it again (a short catch-up), let the library `use_index` the new one, and start the worker.
+    Nothing is parsed again unless its text is lost. Documents may be added, replaced and deleted
+    meanwhile: it goes on until a round finds nothing to do. To miss nothing, call it once while the
+    worker runs, then stop the worker, call it again (a short catch-up), let the library `use_index` the
+    new one, and start the worker.
     Raises `IndexUnavailable`, `StorageError` and `ModelError` that may pass; then call it again.
     """
     result = Rebuilt()
@@ -99,8 +101,7 @@ async def _copy(library: Library, ingestor: Ingests, index: VectorIndex, version
     """How many chunks were published; 0 where the version can't be rebuilt."""
     meta = version.meta
     try:
-        parsed = await library.parsed(meta.workspace, meta.version_id)
-        result = await ingestor.ingest_parsed(parsed, meta, _silent)
+        result = await _ingest(library, ingestor, version)
     except Exception as error:
         failure = describe(error)
         if failure.waiting or failure.reason == "misconfigured":
@@ -109,6 +110,18 @@ async def _copy(library: Library, ingestor: Ingests, index: VectorIndex, version
         return 0
     await index.publish(meta.workspace, meta.document_id, meta.version_id)
     return result.chunks
+
+
+async def _ingest(library: Library, ingestor: Ingests, version: Version) -> IngestResult:
+    meta = version.meta
+    with contextlib.suppress(LookupError):
+        parsed = await library.parsed(meta.workspace, meta.version_id)
+        return await ingestor.ingest_parsed(parsed, meta, _silent)
+    # The text was lost in a power cut.
+    async with library.original(meta.workspace, meta.version_id) as path:
+        result = await ingestor.ingest(path, meta, _silent, parser=version.accepted.parser)
+    await library.files.put_parsed(meta.workspace, meta.version_id, result.parsed)
+    return result
 
 
 async def _silent(progress: IngestProgress) -> None:

@@ -10,11 +10,12 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from bot import keys
-from bot.catalogue import Catalogue, read_version, texts
+from bot.catalogue import Catalogue, read_record, texts
 from bot.files import Files
 from bot.ingest_queue import IngestQueue
+from bot.listing import strike_document
 from bot.records import Version
-from bot.transitions import forget_document, forget_version
+from bot.transitions import forget_version
 from retrieval.index.protocol import VectorIndex
 
 #: Seconds between looks at whether the work on a document has stopped.
@@ -75,13 +76,13 @@ class Removal:
                 await cast("Awaitable[object]", pipe.watch(keys.job(version_id), keys.version(version_id)))
                 record = await cast("Awaitable[dict[bytes, bytes]]", pipe.hgetall(keys.version(version_id)))
                 job = await cast("Awaitable[dict[bytes, bytes]]", pipe.hgetall(keys.job(version_id)))
-                if version := read_version(record):
+                if version := read_record(record):
                     versions.append((version, job))
             pipe.multi()
             pipe.hset(keys.deletions(), document_id, workspace)
             pipe.hset(keys.document(document_id), "deleting", "1")
             for version, job in versions:
-                forget_document(pipe, version)
+                strike_document(pipe, version.meta)
                 if b"token" not in job:
                     IngestQueue.drop_waiting(pipe, version.meta)
                 elif version.outcome is None:

@@ -34,6 +34,7 @@ TASK: Final = "footnote.ingest"
 #: Entries kept. Losing one costs nothing, since workers look for work by themselves too.
 MAX_TICKETS: Final = 1000
 SEND_TIMEOUT: Final = 10.0
+SEND_INTERVAL: Final = 0.1
 #: Milliseconds to wait for an entry, in one call.
 BLOCK_MS: Final = 5000
 #: Milliseconds after which another worker takes over a ticket.
@@ -46,6 +47,7 @@ class Tickets:
     def __init__(self, url: str, *, concurrency: int) -> None:
         self._work: Callable[[], Awaitable[None]] | None = None
         self.concurrency = concurrency
+        self._sent = float("-inf")
         self._consumer = f"{socket.gethostname()}-{os.getpid()}"
         # Without a timeout, because with one a write may swallow the cancellation that ends the listener
         # (see `bot.tasks`). Keep-alive finds a server that is gone.
@@ -82,7 +84,14 @@ class Tickets:
             await self._broker.shutdown()
 
     async def send(self) -> None:
-        """Wake a worker. If that fails, a worker sees by itself that there is something to do."""
+        """Wake a worker. If that fails, a worker sees by itself that there is something to do.
+
+        One of many in a row is enough, since a worker goes on until nothing waits.
+        """
+        now = asyncio.get_running_loop().time()
+        if now - self._sent < SEND_INTERVAL:
+            return
+        self._sent = now
         try:
             async with asyncio.timeout(SEND_TIMEOUT):
                 await self._task.kiq()

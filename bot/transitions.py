@@ -9,8 +9,9 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from bot import keys
-from bot.catalogue import read_version, texts
+from bot.catalogue import read_record, texts
 from bot.ingest_queue import IngestQueue, Lease, LeaseLost, raise_if_over
+from bot.listing import strike_document
 from bot.records import Outcome, Status, Version
 
 #: KEYS job, version. ARGV token, channel, then field and value, ...
@@ -153,15 +154,8 @@ async def forget_version(pipe: Pipeline, version_id: str, document_id: str) -> N
         return
     _forget(pipe, version)
     if not set(ids) - {version_id}:
-        forget_document(pipe, version)
+        strike_document(pipe, version.meta)
         pipe.delete(keys.document(document_id))
-
-
-def forget_document(pipe: Pipeline, version: Version) -> None:
-    """Take the document that `version` belongs to off the lists."""
-    meta = version.meta
-    pipe.zrem(keys.documents(meta.workspace), meta.document_id)
-    pipe.zrem(keys.document_name(meta.workspace, meta.knowledge_base, meta.name), meta.document_id)
 
 
 def _forget(pipe: Pipeline, version: Version) -> None:
@@ -172,7 +166,7 @@ def _forget(pipe: Pipeline, version: Version) -> None:
 
 
 async def _read(pipe: Pipeline, version_id: str) -> Version | None:
-    return read_version(await cast("Awaitable[dict[bytes, bytes]]", pipe.hgetall(keys.version(version_id))))
+    return read_record(await cast("Awaitable[dict[bytes, bytes]]", pipe.hgetall(keys.version(version_id))))
 
 
 async def _check(pipe: Pipeline, lease: Lease) -> None:

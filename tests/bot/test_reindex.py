@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from bot.reindex import rebuild
@@ -81,7 +83,26 @@ async def test_what_was_done_is_not_done_again(house: House) -> None:
         assert new.labels(documents["1.md"]) == {("late",)}
 
 
-async def test_a_document_whose_text_is_lost_is_named(house: House) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [None, b"", b"\x1f\x8b half", gzip.compress(b"{}", mtime=0)],
+    ids=["none", "empty", "half", "other"],
+)
+async def test_text_that_is_lost_is_read_from_the_original(house: House, text: bytes | None) -> None:
+    new = SqliteIndex()
+    async with house.working():
+        documents = await filled(house)
+    version_id = (await house.library.get("acme", documents["1.md"])).latest.meta.version_id
+    path = house.folder / f"files/parsed/acme/{version_id}.json.gz"
+    path.unlink() if text is None else path.write_bytes(text)
+    ingestor = LineIngestor(new)
+    assert (await rebuild(house.library, ingestor, new, quiet)).documents == 4
+    assert ingestor.begun == ["1.md"]
+    assert new.texts(documents["1.md"]) == ["1", "1"]
+    assert await house.library.parsed("acme", version_id)
+
+
+async def test_a_document_whose_files_are_lost_is_named(house: House) -> None:
     new = SqliteIndex()
     async with house.working():
         documents = await filled(house)
