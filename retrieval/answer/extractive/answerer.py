@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
 from retrieval.answer.extractive.passages import read_passage
-from retrieval.answer.extractive.question import read_question
+from retrieval.answer.extractive.question import Question, read_question, read_rewritten
 from retrieval.answer.extractive.rank import Ranker
 from retrieval.answer.extractive.render import render
 from retrieval.answer.extractive.rework import Reworker
@@ -15,6 +14,9 @@ from retrieval.answer.language import language_of
 from retrieval.answer.phrases import PhraseBook
 from retrieval.answer.protocol import AnswerRequest, NotCovered
 from retrieval.models.protocol import Embedder
+
+#: Topical words from which a question is also tried without its thread: people change the topic.
+_ENOUGH_KEYS = 2
 
 
 class ExtractiveAnswerer:
@@ -38,13 +40,14 @@ class ExtractiveAnswerer:
 
     async def excerpts(self, request: AnswerRequest) -> list[Excerpt]:
         """What would be quoted, best first. Raises `NotCovered` and `ModelError`."""
-        question = await asyncio.to_thread(read_question, request.standalone)
         passages = [read_passage(source, rank) for rank, source in enumerate(request.sources)]
-        scored = await self._ranker.rank(question, passages)
-        request.step.outputs["best_score"] = round(scored[0].score, 2) if scored else None
-        if not scored or scored[0].score < 0:
-            raise NotCovered
-        return select(question, scored, request.style.length)
+        for question in _readings(request):
+            scored = await self._ranker.rank(question, passages)
+            if scored:
+                request.step.outputs.setdefault("best score", round(scored[0].score, 2))
+            if scored and scored[0].score >= 0:
+                return select(question, scored, request.style.length)
+        raise NotCovered
 
     def _lead(self, request: AnswerRequest, first: Excerpt) -> str:
         """A line before quotes that are in another language than the one to answer in."""
@@ -52,3 +55,11 @@ class ExtractiveAnswerer:
         if language is None or language == first.passage.language:
             return ""
         return self._phrases.reply("documents_say", text=request.question, language=language) + "\n\n"
+
+
+def _readings(request: AnswerRequest) -> list[Question]:
+    """The question as its thread completes it; then as it was asked, where that says enough alone."""
+    rewritten = read_rewritten(request.question, request.standalone)
+    own = read_question(request.question)
+    alone = request.question != request.standalone and len(own.keys) >= _ENOUGH_KEYS
+    return [rewritten, own] if alone else [rewritten]

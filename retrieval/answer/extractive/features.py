@@ -30,6 +30,10 @@ _ANCHOR_WEIGHT = 12
 #: A word of the question that is only part of a longer word of the line.
 _PART_WEIGHT = 0.7
 _PART_CHARS = 5
+#: A word that the thread added: what the person wrote now counts for more.
+_ADDED_WEIGHT = 0.5
+#: Items or rows before and after one that are read together with it.
+_REACH = 6
 _TYPED: tuple[Wanted, ...] = ("number", "time", "person", "place")
 
 
@@ -54,7 +58,11 @@ def rarity(question: Question, lines: Sequence[Line]) -> dict[str, float]:
     """BM25's inverse document frequency of the question's words, with `lines` as the collection."""
     count = len(lines)
     seen = Counter(key for line in lines for key in question.keys if key in line.keys)
-    return {key: math.log(1 + (count - seen[key] + 0.5) / (seen[key] + 0.5)) for key in question.keys}
+    return {
+        key: math.log(1 + (count - seen[key] + 0.5) / (seen[key] + 0.5))
+        * (_ADDED_WEIGHT if key in question.added else 1.0)
+        for key in question.keys
+    }
 
 
 def coverage(weights: Mapping[str, float], line: Line) -> float:
@@ -102,8 +110,14 @@ def feature_matrix(
 
 
 def _near(candidate: Candidate) -> frozenset[str]:
-    lines = candidate.passage.lines
-    around = lines[max(0, candidate.at - 1) : candidate.at + 2]
+    """Words around a line: of its neighbours, and of the items or rows that make one list with it."""
+    lines, at = candidate.passage.lines, candidate.at
+    reach = _REACH if lines[at].unit.kind in ("item", "row") else 1
+    around = [
+        line
+        for place, line in enumerate(lines[max(0, at - reach) : at + reach + 1], max(0, at - reach))
+        if abs(place - at) <= 1 or line.unit.group == lines[at].unit.group
+    ]
     return candidate.passage.heading_keys.union(*(line.keys for line in around))
 
 

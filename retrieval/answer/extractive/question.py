@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -38,6 +38,8 @@ class Question:
     wanted: frozenset[Wanted]
     #: Part numbers, error codes and such that it names; see `identifiers_of`.
     identifiers: frozenset[str]
+    #: Of `keys`, those that the thread or a rewrite added to what the person wrote.
+    added: frozenset[str] = frozenset()
 
     def wants(self, *kinds: Wanted) -> bool:
         return not self.wanted.isdisjoint(kinds)
@@ -51,6 +53,13 @@ def read_question(text: str) -> Question:
     return Question(
         text, language, topical or every, _wanted(text.casefold(), language or "en"), identifiers_of(text)
     )
+
+
+def read_rewritten(asked: str, standalone: str) -> Question:
+    """A question by its standalone form, with the words that are not the person's own marked."""
+    question = read_question(standalone)
+    own = read_question(asked)
+    return replace(question, added=frozenset(question.keys) - frozenset(own.keys))
 
 
 def content_terms(text: str, language: str | None) -> list[Term]:

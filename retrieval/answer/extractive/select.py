@@ -17,6 +17,8 @@ MOST_LINES: dict[Length, int] = {"concise": 3, "steps": 3, "detailed": 6}
 #: A list, or the rows of a table asked for as a whole, are quoted up to here.
 MOST_ITEMS = 12
 MOST_CODE_LINES = 30
+#: A detailed answer quotes lines that score so many times further below the best.
+_DETAILED = 3
 #: Share of common words from which two lines say the same.
 _SAME = 0.8
 #: A line before a list or a block of code introduces it unless it is longer than this.
@@ -54,7 +56,7 @@ def select(question: Question, scored: Sequence[Scored], length: Length) -> list
     for each in scored:
         if len(taken) == limit:
             break
-        if (taken and not _worth(each, taken)) or _shown(each, excerpts):
+        if (taken and not _worth(each, taken, length)) or _shown(each, excerpts):
             continue
         taken.append(each)
         whole = _whole(question, each, taken, length)
@@ -65,18 +67,27 @@ def select(question: Question, scored: Sequence[Scored], length: Length) -> list
     return _gather(taken, excerpts)
 
 
-def _worth(each: Scored, taken: Sequence[Scored]) -> bool:
+def _worth(each: Scored, taken: Sequence[Scored], length: Length) -> bool:
     best, line = taken[0], each.candidate.line
     same_passage = each.candidate.passage.rank == best.candidate.passage.rank
-    if each.score < best.score - (MARGIN if same_passage else MARGIN_ELSEWHERE):
+    margin = (MARGIN if same_passage else MARGIN_ELSEWHERE) * (_DETAILED if length == "detailed" else 1)
+    if each.score < best.score - margin:
         return False
     return all(_difference(line, other.candidate.line) for other in taken)
 
 
 def _difference(line: Line, other: Line) -> bool:
-    """Whether `line` says something that `other` doesn't."""
+    """Whether `line` says something that `other` doesn't. Another number is another statement."""
+    if _figures(line) != _figures(other):
+        return True
+    if line.unit.kind == other.unit.kind == "row":
+        return line.text != other.text
     fewer = min(len(line.keys), len(other.keys))
     return not fewer or len(line.keys & other.keys) < _SAME * fewer
+
+
+def _figures(line: Line) -> frozenset[str]:
+    return frozenset(term.key for term in line.terms if term.number) | line.identifiers
 
 
 def _shown(each: Scored, excerpts: Sequence[Excerpt]) -> bool:

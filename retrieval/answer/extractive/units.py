@@ -17,7 +17,7 @@ UnitKind = Literal["sentence", "item", "row", "code", "heading"]
 
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+")
-_ITEM = re.compile(r"([ \t]*)([-*+•‣◦▪–]|\d{1,3}[.)]|[a-zA-Z][.)]|[（(]\d{1,2}[)）]|[①-⑳])[ \t]+(?=\S)")
+_ITEM = re.compile(r"([ \t]*)([-*+•‣◦▪–]|\d{1,3}[.)]|[a-zA-Z]\)|[（(]\d{1,2}[)）]|[①-⑳])[ \t]+(?=\S)")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*\Z")
 _QUOTE_MARK = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _RULE = re.compile(r"[ \t]*(?:[-*_][ \t]*){3,}\Z")
@@ -145,7 +145,7 @@ class _Scanner:
             self._add("item", *span, marker="" if index else item.group(2), depth=depth)
 
     def _paragraph(self) -> None:
-        start = begin = self.lines[self.at][0]
+        begin = self.lines[self.at][0]
         while True:
             line_start, end = self.lines[self.at]
             if quoted := _QUOTE_MARK.match(self.text, line_start, end):
@@ -160,7 +160,6 @@ class _Scanner:
                 self._sentences(begin, end)
                 begin = end
         self._sentences(min(begin, end), end)
-        assert begin >= start
 
     def _sentences(self, start: int, end: int) -> None:
         for span in sentence_spans(self.text, start, end):
@@ -174,6 +173,7 @@ class _Scanner:
             or _ITEM.match(line) is not None
             or _HEADING.match(line) is not None
             or _FENCE.match(line) is not None
+            or _RULE.match(line) is not None
         )
 
     def _stands_alone(self, start: int, end: int, next_start: int, next_end: int) -> bool:
