@@ -38,6 +38,7 @@ from bot.tickets import Tickets
 from bot.transcript import TranscriptStore
 from bot.turns import TurnStore
 from bot.workspaces import WorkspaceBook
+from retrieval.ingest import language
 from retrieval.ingest.limits import ParseLimits
 from retrieval.ingest.sandbox import ParserPool
 
@@ -84,6 +85,9 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
         rebuilding: an index of another embedding model may be opened, to be replaced.
     """
     async with AsyncExitStack() as stack:
+        # About a second of work, which would otherwise hold up the first question.
+        languages = asyncio.create_task(asyncio.to_thread(language.load))
+        stack.push_async_callback(asyncio.wait, [languages])
         state = await stack.enter_async_context(open_state(config))
         files = Files.open(config)
         engine = await stack.enter_async_context(open_engine(config, rebuilding=rebuilding))

@@ -70,7 +70,8 @@ class Questions:
             for c in record.reply.citations
             if c.chunk_id in chunks
         )
-        return PreviousAnswer(text=record.reply.text, sources=sources, citations=citations)
+        changed = len(citations) < len(record.reply.citations)
+        return PreviousAnswer(record.reply.text, sources, citations, sources_changed=changed)
 
     def _options(self, values: WorkspaceValues) -> AnswerOptions:
         rephrase = self._rephrase and values.rewrites != "off"
