@@ -30,6 +30,8 @@ _DECLARED = re.compile(
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _C1 = re.compile(r"[\x80-\x84\x86-\x9f]")
 _ESCAPES = (b"\x1b$", b"\x1b(")
+#: Codecs that turn text into other text.
+_NO_CHARSETS = ("utf-7", "idna", "punycode", "raw_unicode_escape", "unicode_escape", "rot13")
 #: Share of the characters beyond ASCII that may be broken in what is UTF-8 nevertheless.
 _BROKEN = 0.02
 #: With no more bytes beyond ASCII than this, a guess is worth less than the most common charset.
@@ -37,7 +39,7 @@ _TOO_FEW = 3
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """The text of `data`, without byte order mark and NULs. Never fails.
+    """The text of `data`, without byte order mark. Never fails.
 
     `declared` is what a header says of it; a declaration inside it is found.
     """
@@ -121,11 +123,8 @@ def _known(label: str | None) -> str | None:
     """The codec for a label, the larger one where the label is used loosely."""
     try:
         codec = codecs.lookup((label or "").strip()).name
+        codec = _SUPERSETS.get(codec, codec)
+        b"a".decode(codec)
     except (LookupError, ValueError):
-        return None
-    codec = _SUPERSETS.get(codec, codec)
-    return (
-        codec
-        if codec not in ("utf-7", "idna", "punycode", "raw_unicode_escape", "unicode_escape")
-        else None
-    )
+        return None  # Unknown, or no charset: base64 is a codec too.
+    return codec if codec not in _NO_CHARSETS else None

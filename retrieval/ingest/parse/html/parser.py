@@ -60,10 +60,13 @@ class WholeHtmlParser(HtmlParser):
 def feed(page: str, target: Any) -> Any:
     """Sends the events of a page to a parser target and returns what it closes with."""
     parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True, recover=True)
-    raw = page.encode("utf-8", "replace")
+    raw = page.replace("\0", "").encode("utf-8", "replace")
     for at in range(0, len(raw), _CHUNK):
         parser.feed(raw[at : at + _CHUNK])
-    return parser.close()
+    try:
+        return parser.close()
+    except etree.XMLSyntaxError:
+        return target.close()  # There was nothing in it.
 
 
 def write_html(page: str, builder: SectionBuilder) -> None:

@@ -103,7 +103,7 @@ def _right_margin(lines: list[Line], at: int) -> float:
     """How far the lines near `at` reach that begin at about the same place."""
     here = lines[at]
     near = lines[max(0, at - 30) : at + 60]
-    return max(line.x1 for line in near if abs(line.x0 - here.x0) < 4 * here.size)
+    return max((line.x1 for line in near if abs(line.x0 - here.x0) < 4 * here.size), default=here.x1)
 
 
 def _breaks(last: Line, line: Line) -> bool:

@@ -59,7 +59,8 @@ def test_a_declaration_that_lies() -> None:
 def test_what_a_header_declares() -> None:
     assert decode("Łódź".encode("iso-8859-2"), "iso-8859-2") == "Łódź"
     assert decode("Łódź".encode(), "iso-8859-2") == "Łódź"
-    assert decode("naïve café".encode("cp1252"), "no-such-charset") == "naïve café"
+    for label in ("no-such-charset", "base64", "rot13", "unicode_escape", "utf-7", "\0"):
+        assert decode("naïve café".encode("cp1252"), label) == "naïve café"
 
 
 def test_utf8_with_a_broken_end_stays_utf8() -> None:

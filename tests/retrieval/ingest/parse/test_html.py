@@ -129,6 +129,14 @@ def test_any_mixture_of_tags_keeps_the_words(parts: list[str]) -> None:
     assert "start" in said
 
 
+@pytest.mark.parametrize("page", ["", " \n", "\0", "<!-- nothing -->", "<", "</p>"])
+def test_no_page_at_all(page: str) -> None:
+    builder = SectionBuilder(ParseLimits())
+    write_html(page, builder)
+    builder.text("end")
+    assert builder.build()[-1].markdown.endswith("end")
+
+
 def test_a_page_without_text_is_empty() -> None:
     with pytest.raises(Unreadable, match="empty"):
         parse("a.html", b"<html><head><title>Only a title</title></head><body><img src=x></body></html>")
