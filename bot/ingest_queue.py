@@ -40,13 +40,13 @@ redis.call('HSET', KEYS[3], 'lane', ARGV[1], 'document', ARGV[3], 'workspace', A
 """
 )
 
-#: KEYS lanes, leases, busy. ARGV prefix of lanes, prefix of jobs, token, lease in ms, look-ahead.
+#: KEYS lanes, leases, busy. ARGV prefixes of lanes, jobs and versions, token, lease in ms, look-ahead.
 _TAKE: Final = (
     _NOW
     + """
 for _, lane in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   local list = ARGV[1] .. lane
-  for _, version in ipairs(redis.call('LRANGE', list, 0, ARGV[5] - 1)) do
+  for _, version in ipairs(redis.call('LRANGE', list, 0, ARGV[6] - 1)) do
     local job = ARGV[2] .. version
     local document = redis.call('HGET', job, 'document')
     if not document then
@@ -55,12 +55,13 @@ for _, lane in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
       redis.call('LREM', list, 1, version)
       redis.call('ZADD', KEYS[1], now_us, lane)
       if redis.call('LLEN', list) == 0 then redis.call('ZREM', KEYS[1], lane) end
-      redis.call('ZADD', KEYS[2], now + ARGV[4], version)
-      redis.call('HSET', job, 'token', ARGV[3])
+      redis.call('ZADD', KEYS[2], now + ARGV[5], version)
+      redis.call('HSET', job, 'token', ARGV[4])
       local fresh = redis.call('HSETNX', job, 'starts', 0)
       local starts = redis.call('HINCRBY', job, 'starts', 1)
       local about = redis.call('HMGET', job, 'workspace', 'retries')
-      return {version, document, about[1], starts, about[2] or '0', fresh}
+      local cancelled = redis.call('HEXISTS', ARGV[3] .. version, 'cancel')
+      return {version, document, about[1], starts, about[2] or '0', fresh, cancelled}
     end
   end
   if redis.call('LLEN', list) == 0 then redis.call('ZREM', KEYS[1], lane) end
@@ -146,6 +147,8 @@ class Lease:
     retries: int
     #: Nobody has worked on it before.
     fresh: bool
+    #: It was cancelled while an earlier holder worked on it.
+    cancelled: bool
 
 
 def lane_of(meta: DocumentMeta) -> str:
@@ -200,12 +203,12 @@ class IngestQueue:
             "Awaitable[list[bytes] | None]",
             self._take(
                 keys=[keys.lanes(), keys.leases(), keys.busy()],
-                args=[keys.LANE, keys.JOB, token, self.lease_ms, LOOK_AHEAD],
+                args=[keys.LANE, keys.JOB, keys.VERSION, token, self.lease_ms, LOOK_AHEAD],
             ),
         )
         if not found:
             return None
-        version, document, workspace, starts, retries, fresh = found
+        version, document, workspace, starts, retries, fresh, cancelled = found
         return Lease(
             version.decode(),
             document.decode(),
@@ -214,6 +217,7 @@ class IngestQueue:
             int(starts),
             int(retries),
             bool(int(fresh)),
+            bool(int(cancelled)),
         )
 
     async def renew(self, lease: Lease) -> None:

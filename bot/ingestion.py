@@ -68,7 +68,7 @@ class Ingestion:
             return
         try:
             try:
-                if await self._transitions.outdated(lease):
+                if lease.cancelled or await self._transitions.outdated(lease):
                     await self._forget(lease)
                     return
                 if version.outcome is None:

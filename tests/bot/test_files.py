@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import random
@@ -9,9 +10,11 @@ import resource
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from obstore.exceptions import GenericError
@@ -139,6 +142,32 @@ async def test_a_folder_may_be_named(tmp_path: Path, form: str) -> None:
     files = Files.open(Config(files_url=form.format(tmp_path / "my files")))
     await files.put_parsed("acme", "v1", PARSED)
     assert (tmp_path / "my files/parsed/acme/v1.json.gz").exists()
+
+
+async def test_nothing_is_written_after_a_cancellation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the files of a deleted document might come back."""
+    began, go = threading.Event(), threading.Event()
+    put = LocalStore.put
+
+    def slow(self: LocalStore, *args: Any, **options: Any) -> Any:
+        began.set()
+        go.wait()
+        return put(self, *args, **options)
+
+    monkeypatch.setattr(LocalStore, "put", slow)
+    files = Files.open(Config(files_url=str(tmp_path)))
+    writing = asyncio.create_task(files.put_parsed("acme", "v1", PARSED))
+    await asyncio.to_thread(began.wait)
+    writing.cancel()
+    await asyncio.sleep(0.01)
+    assert not writing.done()
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    await files.delete_version("acme", "v1")
+    assert await names(files) == []
 
 
 # -- trouble with the disk ----------------------------------------------------------------------

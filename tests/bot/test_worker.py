@@ -238,6 +238,18 @@ async def test_cancelling_stops_what_waits_and_what_is_worked(house: House) -> N
     assert [d.name for d in await house.library.list("acme")] == ["3.md"]
 
 
+async def test_what_was_cancelled_is_not_begun_again_after_a_kill(house: House) -> None:
+    _, version_id = await house.accept("one")
+    held = await house.queue.take()
+    assert held is not None
+    assert (await house.library.cancel([version_id])).items[0].stage == "cancelled"
+    await house.queue.recover(all_leases=True)  # whoever held it was killed before it could stop
+    async with house.working():
+        assert (await house.end_of(version_id)).items[0].stage == "cancelled"
+    assert house.ingestor.begun == []
+    assert version_id not in await house.everything()
+
+
 async def test_a_cancelled_new_version_leaves_the_old_one(house: House) -> None:
     async with house.working():
         document_id, first = await house.accept("old")
