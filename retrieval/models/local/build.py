@@ -15,7 +15,7 @@ from retrieval.models.local.session import Session
 from retrieval.models.local.weights import Weights
 
 #: Lengths of the made-up texts that the activations' ranges are taken from, in tokens.
-_LENGTHS = (8, 32, 128, 400) * 4
+_LENGTHS = (8, 32, 128, 400) * 2
 
 
 def activation_ranges(weights: Weights) -> Ranges:

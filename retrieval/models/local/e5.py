@@ -25,7 +25,9 @@ DIMENSION: Final = 384
 #: Texts that a call hands to its thread at a time; calls take turns between slices, and a cancelled call
 #: leaves at most this many to be finished.
 _SLICE = 4
+#: Query vectors kept, and the longest text that is kept for one, in characters.
 _REMEMBERED_QUERIES = 256
+_REMEMBERED_LENGTH = 1000
 
 
 class E5Embedder:
@@ -33,6 +35,8 @@ class E5Embedder:
 
     Queries and passages have a thread each, and the passage thread takes no new step of at most 512 tokens
     while a query waits or runs: a query shares the processor with one such step and waits for none.
+    Any text has a vector; of a text beyond some 2,000 tokens or 16,384 characters the rest is not read.
+    A text's vector depends on nothing else, and between kinds of processors it differs by rounding only.
     After a fork the child's embedder loads a model of its own on first use.
     """
 
@@ -109,12 +113,13 @@ class E5Embedder:
         return vectors
 
     def _query(self, encoder: Encoder, text: str) -> Vectors:
-        vector = self._remembered.get(text)
+        vector = self._remembered.pop(text, None)
         if vector is None:
-            vector = self._remembered[text] = encoder.encode(text, "query")
-            if len(self._remembered) > _REMEMBERED_QUERIES:
-                self._remembered.popitem(last=False)
-        self._remembered.move_to_end(text)
+            vector = encoder.encode(text, "query")
+        if len(text) <= _REMEMBERED_LENGTH:
+            self._remembered[text] = vector
+        if len(self._remembered) > _REMEMBERED_QUERIES:
+            self._remembered.popitem(last=False)
         return vector
 
     def _load(self) -> Encoder:

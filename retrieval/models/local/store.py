@@ -40,6 +40,8 @@ def graph_file(cache: Path, weights: Path, version: str) -> Path:
             built.replace(graph)
             checked.replace(digest)
     except (OSError, subprocess.SubprocessError) as error:
+        if isinstance(error, subprocess.CalledProcessError):
+            error.add_note(error.stderr.decode(errors="replace")[-1000:])
         raise ModelError(
             "misconfigured",
             f"The local embedding model can't be prepared in {cache} ({type(error).__name__}). "

@@ -7,6 +7,7 @@ is paged in as tokens are met, is shared between processes and can be dropped by
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import math
@@ -35,8 +36,9 @@ def locate() -> tuple[Path, str]:
     spec = importlib.util.find_spec(DISTRIBUTION)
     if spec is not None and spec.origin is not None:
         path = Path(spec.origin).with_name(_FILE)
-        if path.is_file():
-            return path, importlib.metadata.version(DISTRIBUTION)
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            if path.is_file():
+                return path, importlib.metadata.version(DISTRIBUTION)
     raise ModelError(
         "misconfigured",
         "The local embedding model is not installed: there is no package of it for Windows and Intel Macs. "

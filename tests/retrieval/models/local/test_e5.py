@@ -4,6 +4,7 @@ import asyncio
 import os
 import select
 import signal
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -162,8 +163,12 @@ def test_equal_weights_have_equal_fingerprints(cache_dir: Path, embedder: E5Embe
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_embeds_too(embedder: E5Embedder) -> None:
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_forked_child_embeds_too(embedder: E5Embedder, busy: bool) -> None:
     expected = embed(embedder, "text")
+    filling = threading.Thread(target=embed, args=(embedder, *["some words about keys " * 20] * 20))
+    if busy:
+        filling.start()
     receiving, sending = os.pipe()
     child = os.fork()
     if child == 0:
@@ -179,4 +184,6 @@ def test_a_forked_child_embeds_too(embedder: E5Embedder) -> None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         os.close(receiving)
+    if busy:
+        filling.join()
     np.testing.assert_array_equal(embed(embedder, "text"), expected)
