@@ -20,7 +20,7 @@ import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -177,7 +177,7 @@ async def measure_local(size: int, queries: list[QueryText]) -> list[float]:
 
 
 @contextlib.contextmanager
-def clocked(times: list[float]) -> Iterator[None]:
+def clocked(times: list[float]) -> Generator[None]:
     began = time.perf_counter()
     yield
     times.append((time.perf_counter() - began) * 1000)

@@ -184,12 +184,14 @@ class EdgeIndex(QdrantIndex):
             await self._call(qe.EdgeShard.flush)
 
     async def _call(self, call: Callable[..., T], *args: Any) -> T:
+        if self._shard is None:
+            raise IndexUnavailable("The embedded index is not open.")
         return await self._thread.run(self._with_shard, call, *args)
 
     def _with_shard(self, call: Callable[..., T], *args: Any) -> T:
         """On the thread, so that the shard is the current one when the call's turn comes."""
         if self._shard is None:
-            raise IndexUnavailable("The embedded index is not open.")
+            raise IndexUnavailable("The embedded index has been closed.")
         return call(self._shard, *args)
 
 

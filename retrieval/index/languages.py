@@ -29,7 +29,13 @@ UNKNOWN = Analysis(latin=False)
 
 _NORWEGIAN = Analysis(Snowball.Norwegian, Stops.Norwegian)
 
-_BY_CODE: dict[str, Analysis] = {
+# Written in Latin letters, with neither stemmer nor stop words: their words stand as they are.
+_PLAIN = (
+    "af an br bs cs cy eo et fo ga gl hr ht is jv ku la lb lt lv mg ms mt oc pl qu rw se sk sq sw tl "
+    "vi vo wa xh zu"
+)
+
+_BY_CODE: dict[str, Analysis] = dict.fromkeys(_PLAIN.split(), Analysis()) | {
     "ar": Analysis(Snowball.Arabic, Stops.Arabic, latin=False),
     "az": Analysis(None, Stops.Azerbaijani),
     "bn": Analysis(None, Stops.Bengali, latin=False),
@@ -64,13 +70,6 @@ _BY_CODE: dict[str, Analysis] = {
     "tr": Analysis(Snowball.Turkish, Stops.Turkish),
     "zh": Analysis(None, Stops.Chinese, latin=False),
 }
-
-# Written in Latin letters, with neither stemmer nor stop words: their words stand as they are.
-_PLAIN = (
-    "af an br bs cs cy eo et fo ga gl hr ht is jv ku la lb lt lv mg ms mt oc pl qu rw se sk sq sw tl "
-    "vi vo wa xh zu"
-)
-_BY_CODE |= dict.fromkeys(_PLAIN.split(), Analysis())
 
 
 def analysis_of(code: str) -> Analysis:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from json import JSONDecodeError
 from typing import TypeVar
 
 import stamina
+from pydantic import ValidationError
 from qdrant_client import models as m
-from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
 from qdrant_client.conversions.common_types import QueryResponse
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
@@ -27,6 +29,9 @@ ATTEMPTS = 4
 ATTEMPT_TIMEOUT = 15.0
 TIMEOUT = 40.0
 _LONGEST_RETRY_AFTER = 20.0
+_NO_ANSWER = "What came back is not an answer of Qdrant; check QDRANT_URL, or what lies between."
+#: What qdrant-client raises for an answer that is not JSON, or lacks its result.
+_MALFORMED = (JSONDecodeError, AssertionError)
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -39,13 +44,17 @@ async def call(request: Callable[[], Awaitable[T]]) -> T:
             with attempt:
                 async with asyncio.timeout(ATTEMPT_TIMEOUT):
                     return await request()
-    except ResourceExhaustedResponse:
+    except QdrantException:  # told to wait longer than we do, or for a time that is no number
         raise IndexUnavailable("The Qdrant server is overloaded; try again later.") from None
     except UnexpectedResponse as error:
         raise IndexUnavailable(_refusal(error)) from None
     except ResponseHandlingException as error:
+        if isinstance(error.source, ValidationError):
+            raise IndexUnavailable(_NO_ANSWER) from None
         reason = type(error.source).__name__
         raise IndexUnavailable(f"The Qdrant server can't be reached ({reason}).") from None
+    except _MALFORMED:
+        raise IndexUnavailable(_NO_ANSWER) from None
     except TimeoutError:
         raise IndexUnavailable("The Qdrant server did not answer in time.") from None
     raise AssertionError("a retry loop ends with an answer or an error")
@@ -56,7 +65,7 @@ def _again(error: Exception) -> bool | float:
         return float(error.retry_after_s) if error.retry_after_s <= _LONGEST_RETRY_AFTER else False
     if isinstance(error, UnexpectedResponse):
         return error.status_code in _PASSING
-    return isinstance(error, (ResponseHandlingException, TimeoutError))
+    return isinstance(error, (ResponseHandlingException, TimeoutError, *_MALFORMED))
 
 
 def _refusal(error: UnexpectedResponse) -> str:

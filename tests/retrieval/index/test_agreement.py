@@ -1,6 +1,5 @@
 """Both stores give the same lists and the same fused scores where nothing ties."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 
 from retrieval.index.edge import EdgeIndex
-from retrieval.index.protocol import Hit, QueryText, SearchMode
+from retrieval.index.protocol import Hit, SearchMode
 from retrieval.index.server import ServerIndex
 from tests.retrieval.index.support import ALL, MODEL, add, asked, chunks_of, meta_of
 
@@ -36,7 +35,7 @@ async def test_both_stores_agree(tmp_path: Path, seed: int, mode: SearchMode) ->
         await index.open(MODEL)
         await add(index, chunks, seed)
         await add(index, chunks_of(meta_of("x", workspace="elsewhere"), ["worda"] * 20))
-        answers.append(await search(index, queries, mode))
+        answers.append(await index.search(ALL, queries, limit=CHUNKS, mode=mode))
         await index.close()
     edge, server = answers
     assert len(edge) == len(server) == CHUNKS
@@ -51,11 +50,5 @@ async def test_both_stores_agree(tmp_path: Path, seed: int, mode: SearchMode) ->
         assert one.score == pytest.approx(other.score, abs=1e-6)
 
 
-async def search(index: EdgeIndex | ServerIndex, queries: Sequence[QueryText], mode: SearchMode) -> list[Hit]:
-    return await index.search(ALL, queries, limit=CHUNKS, mode=mode)
-
-
 def by_id(hits: list[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: hit.chunk.chunk_id)
-
-

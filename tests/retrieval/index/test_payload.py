@@ -8,11 +8,9 @@ from retrieval.index.payload import LIVE, VersionKey, chunk_of, micros, payload_
 
 short = st.text(max_size=20)
 shorts = st.lists(short, max_size=4).map(tuple)
-moments = st.datetimes(
-    min_value=datetime(1900, 1, 1),
-    max_value=datetime(2200, 1, 1),
-    timezones=st.none() | st.just(UTC) | st.just(timezone(timedelta(hours=5, minutes=30))),
-)
+naive = st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2200, 1, 1))
+zones = st.sampled_from([None, UTC, timezone(timedelta(hours=5, minutes=30))])
+moments = st.builds(lambda moment, zone: moment.replace(tzinfo=zone), naive, zones)
 metas = st.builds(
     DocumentMeta,
     workspace=short,

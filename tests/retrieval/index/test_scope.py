@@ -48,7 +48,9 @@ def population(seed: int) -> list[tuple[list[Chunk], bool]]:
             audience=some(rng, AUDIENCES, 3),
             uploaded_at=DAYS[rng.integers(len(DAYS))],
         )
-        documents.append((chunks_of(meta, [f"zebra {document} a", f"zebra {document} b"]), rng.random() < 0.8))
+        documents.append(
+            (chunks_of(meta, [f"zebra {document} a", f"zebra {document} b"]), rng.random() < 0.8)
+        )
     return documents
 
 

@@ -17,7 +17,11 @@ from retrieval.index.tokens import MAX_WORD, bigrams, terms_of, without_accents
         ("snake_case", ["snake", "case"], ["snakecase"]),
         ("getHTTPResponse", ["gethttpresponse"], ["get", "http", "response"]),
         ("/usr/lib/x.py", ["usr", "lib", "x", "py"], ["xpy", "usrlibxpy"]),
-        ("ann.lee@example.com", ["ann", "lee", "example", "com"], ["annlee", "examplecom", "annleeexamplecom"]),
+        (
+            "ann.lee@example.com",
+            ["ann", "lee", "example", "com"],
+            ["annlee", "examplecom", "annleeexamplecom"],
+        ),
         ("1,190", ["1", "190"], ["1190"]),
         ("2024-03-01", ["2024", "03", "01"], ["2024.03.01"]),
         ("C++ and C#.", ["c", "and", "c"], ["c++", "c#"]),

@@ -10,7 +10,7 @@ from retrieval.index.protocol import RRF_K, QueryText, VectorIndex
 from retrieval.scope import Scope
 from tests.retrieval.index.support import ALL, DIMENSION, add, asked, chunks_of, found, meta_of, vectors
 
-WORDS = "amber birch cedar delta ember fjord grove heron inlet jetty".split()
+WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "inlet", "jetty"]
 
 
 async def fill(index: VectorIndex) -> None:
@@ -25,7 +25,9 @@ async def test_scores_are_reciprocal_ranks(index: VectorIndex) -> None:
     hits = await index.search(ALL, queries, limit=20)
     assert len(hits) == 20
     for hit in hits:
-        assert hit.score == pytest.approx(sum(1 / (RRF_K + place.rank) for place in hit.lists.values()), abs=1e-6)
+        assert hit.score == pytest.approx(
+            sum(1 / (RRF_K + place.rank) for place in hit.lists.values()), abs=1e-6
+        )
     names = {name for hit in hits for name in hit.lists}
     assert names == {"dense:0", "bm25:0", "dense:1", "bm25:1"}
     assert hits == sorted(hits, key=lambda hit: (-round(hit.score, 7), hit.chunk.chunk_id))
@@ -87,7 +89,12 @@ async def test_summaries_are_found_and_lead_to_passages(index: VectorIndex) -> N
     meta = meta_of()
     passages = chunks_of(meta, ["birch one", "birch two", "cedar"])
     summary = passages[0].model_copy(
-        update={"chunk_id": chunk_id(meta.version_id, -1), "kind": "summary", "ordinal": -1, "text": "amber"}
+        update={
+            "chunk_id": chunk_id(meta.version_id, -1),
+            "kind": "summary",
+            "ordinal": -1,
+            "text": "amber",
+        }
     )
     await add(index, [summary, *passages])
     await add(index, chunks_of(meta_of("other"), ["birch elsewhere"]))
