@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium_c
 
+from retrieval.ingest.parse.pdf.frame import Box, Frame
+
 #: PDFium puts one of these where a word was broken at the end of a line.
 _LINE_HYPHENS = "\x02\ufffe"
 _TOKEN = re.compile(rf"[^\s{_LINE_HYPHENS}]+|[\r\n{_LINE_HYPHENS}]")
@@ -23,6 +25,8 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _SYMBOLS = {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓", 0xF0E0: "→", 0xF02D: "-"}
 #: An alef before a lam; when one glyph draws both, PDFium has turned the ligature's parts round.
 _TURNED_LIGATURE = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
+#: Where PDFium loses the space between a Latin word and the Arabic one after it.
+_SCRIPT_CHANGE = re.compile("(?<=[A-Za-z])(?=[\u0620-\u064a])")
 _BOLD_NAME = re.compile(rb"bold|black|heavy|demi|cmbx|-bd\b|medi\b", re.I)
 _BOLD_WEIGHT = 600
 _MONO_NAME = re.compile(rb"mono|courier|consol|menlo|cmtt|typewriter|-tt\b", re.I)
@@ -37,15 +41,6 @@ class Token(NamedTuple):
     hyphen: bool = False
 
 
-class Box(NamedTuple):
-    """In points from the page's upper left corner."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-
 class Look(NamedTuple):
     """Size in points on the page; `rotated` when the text does not run level."""
 
@@ -58,9 +53,9 @@ class Look(NamedTuple):
 class Glyphs:
     """The character interface of one PDFium text page (its raw handle); valid while the page is open."""
 
-    def __init__(self, text_page: Any, page_height: float) -> None:
+    def __init__(self, text_page: Any, frame: Frame) -> None:
         self._handle = text_page
-        self._page_height = page_height
+        self._frame = frame
         self._box = pdfium_c.FS_RECTF()
         self._matrix = pdfium_c.FS_MATRIX()
         self._flags = ctypes.c_int()
@@ -87,14 +82,15 @@ class Glyphs:
         if last != first:
             pdfium_c.FPDFText_GetLooseCharBox(self._handle, last, box)
             left, right = min(left, box.left), max(right, box.right)
-        return Box(left, self._page_height - top, right, self._page_height - bottom)
+            top, bottom = max(top, box.top), min(bottom, box.bottom)
+        return self._frame.box(left, bottom, right, top)
 
     def look(self, index: int) -> Look:
         size, rotated = pdfium_c.FPDFText_GetFontSize(self._handle, index), False
         m = self._matrix
         if pdfium_c.FPDFText_GetMatrix(self._handle, index, m):
             size *= math.hypot(m.c, m.d)
-            rotated = abs(m.b) > abs(m.a)
+            rotated = not self._frame.is_level(m.a, m.b)
         bold, mono = pdfium_c.FPDFText_GetFontWeight(self._handle, index) >= _BOLD_WEIGHT, False
         if pdfium_c.FPDFText_GetFontInfo(self._handle, index, self._name, 128, self._flags):
             bold = bold or _BOLD_NAME.search(self._name.value) is not None
@@ -118,5 +114,5 @@ def _readable(word: str) -> str:
         return word
     if _SURROGATES.search(word):
         word = word.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
-    word = _UNSEEN.sub("", word).translate(_SYMBOLS)
+    word = _SCRIPT_CHANGE.sub(" ", _UNSEEN.sub("", word).translate(_SYMBOLS))
     return _LOOKALIKES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), word)

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
+from retrieval.ingest.parse.pdf.frame import Frame
 from retrieval.ingest.parse.pdf.glyphs import Glyphs
 from retrieval.ingest.parse.pdf.links import links_on
 
 #: Characters whose font is asked for, a line: each answer costs four calls into PDFium.
 _SAMPLES = 5
 _MAX_ANNOTATIONS = 5000
+_ARABIC_MARKS = "\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652"
 
 
 @dataclass(slots=True)
@@ -74,7 +76,8 @@ def read_page(document: pdfium.PdfDocument, index: int) -> Page:
     """The page at `index` (from 0). Raises `pdfium.PdfiumError` when it is damaged."""
     page = document[index]
     try:
-        links = links_on(document, page)
+        frame = Frame.of(page)
+        links = links_on(document, page, frame)
         if _has_fields(page):
             # What is written in form fields and text boxes becomes part of the page's text.
             pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
@@ -82,7 +85,7 @@ def read_page(document: pdfium.PdfDocument, index: int) -> Page:
             page = document[index]
         text = page.get_textpage()
         try:
-            lines = list(_merge(_lines(Glyphs(text.raw, page.get_height()))))
+            lines = list(_merge(_lines(Glyphs(text.raw, frame))))
         finally:
             text.close()
         for link in links:
@@ -90,7 +93,7 @@ def read_page(document: pdfium.PdfDocument, index: int) -> Page:
                 if link.covers((word.x0 + word.x1) / 2, (word.top + word.bottom) / 2):
                     word.link = link.uri
         scanned = not lines and _has_pictures(page)
-        return Page(index + 1, page.get_width(), page.get_height(), lines, scanned)
+        return Page(index + 1, frame.width, frame.height, lines, scanned)
     finally:
         page.close()
 
@@ -120,6 +123,11 @@ def _lines(glyphs: Glyphs) -> Iterator[Line]:
                 words, indices = [], []
             continue
         box = glyphs.box(token.first, token.last)
+        if words and token.text[0] in _ARABIC_MARKS and len(token.text) > 1:
+            # PDFium puts a space and the mark of a letter before that letter.
+            words[-1].text += token.text[1] + token.text[0] + token.text[2:]
+            words[-1].x0 = min(words[-1].x0, box.left)
+            continue
         if words and box.left < words[-1].x0 and box.top > words[-1].bottom - 0.2 * (box.bottom - box.top):
             yield _line(glyphs, words, indices, broken=False)
             words, indices = [], []

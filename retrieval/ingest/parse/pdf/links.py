@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
+
+from retrieval.ingest.parse.pdf.frame import Box, Frame
 
 _SCHEMES = ("http://", "https://", "mailto:")
 #: A page with more links than this is a generated index; its text says enough.
@@ -15,31 +16,26 @@ _MAX_LINKS = 2000
 _MAX_URI_BYTES = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A rectangle in points from the page's upper left corner, and where it leads."""
+class Link(NamedTuple):
+    """Where a rectangle of the page leads."""
 
     uri: str
-    left: float
-    top: float
-    right: float
-    bottom: float
+    box: Box
 
     def covers(self, x: float, y: float) -> bool:
-        return self.left <= x <= self.right and self.top <= y <= self.bottom
+        return self.box.left <= x <= self.box.right and self.box.top <= y <= self.box.bottom
 
 
-def links_on(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> list[Link]:
+def links_on(document: pdfium.PdfDocument, page: pdfium.PdfPage, frame: Frame) -> list[Link]:
     """Web and mail links; links within the document are left out."""
     found: list[Link] = []
     position = ctypes.c_int(0)
     link = pdfium_c.FPDF_LINK()
-    height = page.get_height()
     rect = pdfium_c.FS_RECTF()
     while len(found) < _MAX_LINKS and pdfium_c.FPDFLink_Enumerate(page.raw, position, link):
         uri = _uri(document, link)
         if uri and pdfium_c.FPDFLink_GetAnnotRect(link, rect):
-            found.append(Link(uri, rect.left, height - rect.top, rect.right, height - rect.bottom))
+            found.append(Link(uri, frame.box(rect.left, rect.bottom, rect.right, rect.top)))
     return found
 
 

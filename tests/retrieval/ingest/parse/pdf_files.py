@@ -10,12 +10,15 @@ WIDTH, HEIGHT = 612, 792
 
 @dataclass
 class PdfPage:
-    """Text is placed in points from the upper left corner."""
+    """Text is placed in points from the upper left corner of the page before it is turned."""
 
     content: list[str] = field(default_factory=list[str])
     links: list[tuple[str, tuple[float, float, float, float]]] = field(
         default_factory=list[tuple[str, tuple[float, float, float, float]]]
     )
+    #: Degrees clockwise that it is shown turned, and how far its origin is moved to the right and up.
+    turned: int = 0
+    moved: tuple[int, int] = (0, 0)
     fields: list[tuple[str, float, float]] = field(default_factory=list[tuple[str, float, float]])
 
     def text(
@@ -39,6 +42,24 @@ class PdfPage:
         for at, text in enumerate(texts):
             self.text(text, x=x, y=y + at * leading, size=size)
         return self
+
+    def text_seen(self, text: str, *, x: float, y: float, size: float = 10) -> PdfPage:
+        """Text at a place of the page as it is shown, upright there."""
+        px, py = self._place(x, y)
+        a, b = {0: (1, 0), 90: (0, 1), 180: (-1, 0), 270: (0, -1)}[self.turned]
+        self.content.append(f"BT /F1 {size} Tf {a} {b} {-b} {a} {px} {py} Tm ({text}) Tj ET")
+        return self
+
+    def link_seen(self, address: str, *, x: float, y: float, width: float) -> PdfPage:
+        (x0, y0), (x1, y1) = self._place(x, y + 3), self._place(x + width, y - 12)
+        self.links.append((address, (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))))
+        return self
+
+    def _place(self, x: float, y: float) -> tuple[float, float]:
+        """Coordinates of the file for a place of the page as it is shown."""
+        places = {0: (x, HEIGHT - y), 90: (y, x), 180: (WIDTH - x, y), 270: (WIDTH - y, HEIGHT - x)}
+        px, py = places[self.turned]
+        return px - self.moved[0], py - self.moved[1]
 
     def link(self, address: str, *, x: float, y: float, width: float, height: float = 12) -> PdfPage:
         self.links.append((address, (x, HEIGHT - y - 3, x + width, HEIGHT - y + height)))
@@ -98,7 +119,8 @@ def pdf(
             )
         kids.append(
             add(
-                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {content} 0 R "
+                f"<< /Type /Page /Parent 2 0 R /Rotate {page.turned} /MediaBox [{_box(page)}] "
+                f"/Contents {content} 0 R "
                 f"/Resources << /Font << {resources} >> >> "
                 f"/Annots [{' '.join(f'{number} 0 R' for number in links)}] >>"
             )
@@ -121,6 +143,11 @@ def pdf(
     objects[1] = f"<< /Type /Pages /Kids [{' '.join(shown)}] /Count {len(kids)} >>"
     stated = add("<< " + " ".join(f"/{key} ({value})" for key, value in (info or {}).items()) + " >>")
     return _file(objects, stated)
+
+
+def _box(page: PdfPage) -> str:
+    right, up = page.moved
+    return f"{-right} {-up} {WIDTH - right} {HEIGHT - up}"
 
 
 def _file(objects: list[str], info: int) -> bytes:

@@ -152,6 +152,26 @@ def test_text_drawn_in_another_order_is_read_from_the_top() -> None:
     assert [path for _, path in outline_of(read(sheet))] == [("First heading",), ("Last heading",)]
 
 
+@pytest.mark.parametrize("turned", [0, 90, 180, 270])
+def test_pages_shown_turned_and_moved_are_read_as_shown(turned: int) -> None:
+    """A page drawn sideways and shown turned back reads as one that was never turned."""
+    rows = [
+        ("Item", "Size", "Price"),
+        ("Bolt", "M4", "1.20"),
+        ("Nut", "M5", "0.80"),
+        ("Washer", "M6", "0.10"),
+    ]
+    sheet = PdfPage(turned=turned, moved=(50, 30))
+    for at, row in enumerate(rows):
+        for column, text in enumerate(row):
+            sheet.text_seen(text, x=100 + 110 * column, y=100 + 14 * at)
+    sheet.text_seen("the web shop", x=100, y=300).link_seen("https://e.com/a", x=100, y=300, width=70)
+    assert read(sheet).sections[0].markdown == (
+        "| Item | Size | Price |\n| --- | --- | --- |\n| Bolt | M4 | 1.20 |\n| Nut | M5 | 0.80 |\n"
+        "| Washer | M6 | 0.10 |\n\n[the web shop](https://e.com/a)"
+    )
+
+
 def test_links_code_and_form_fields() -> None:
     sheet = (
         PdfPage()
