@@ -33,9 +33,9 @@ from retrieval.index.where import AnyOf, Where, one
 
 T = TypeVar("T")
 
-#: Writing everything to the shard's own files holds the interpreter for about 50 ms; until then the
+#: Writing everything to the shard's own files holds the interpreter for a moment; until then the
 #: write-ahead log grows, and with it the time that opening takes.
-_FLUSH_EVERY = 2000
+_FLUSH_EVERY = 5000
 
 
 class EdgeIndex(QdrantIndex):

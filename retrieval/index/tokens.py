@@ -102,6 +102,9 @@ def _normal(text: str) -> str:
 
 def _add(compound: str, terms: Terms) -> None:
     """`ERR_CONN_4092` gives err, conn, 4092 and errconn4092, its whole however it is punctuated."""
+    if compound.isalpha() and len(compound) <= MAX_WORD and compound[1:].islower():
+        terms.words.append(_lower(compound))  # a plain word, as most are
+        return
     segments = _SEGMENT.split(compound)
     for segment in segments:
         parts = [part for part in _PART.split(segment) if part]

@@ -10,7 +10,7 @@ short = st.text(max_size=20)
 shorts = st.lists(short, max_size=4).map(tuple)
 naive = st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2200, 1, 1))
 zones = st.sampled_from([None, UTC, timezone(timedelta(hours=5, minutes=30))])
-moments = st.builds(lambda moment, zone: moment.replace(tzinfo=zone), naive, zones)
+moments = st.tuples(naive, zones).map(lambda pair: pair[0].replace(tzinfo=pair[1]))
 metas = st.builds(
     DocumentMeta,
     workspace=short,
