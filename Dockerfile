@@ -15,7 +15,8 @@ RUN /opt/footnote/bin/pip install --no-cache-dir --no-deps .
 FROM python:3.13-slim
 RUN useradd --create-home --uid 10001 footnote && mkdir /data && chown footnote /data
 COPY --from=build /opt/footnote /opt/footnote
-ENV PATH=/opt/footnote/bin:$PATH DATA_DIR=/data HOST=0.0.0.0 PORT=8080 LOG_FORMAT=json PYTHONUNBUFFERED=1
+ENV PATH=/opt/footnote/bin:$PATH DATA_DIR=/data HOST=0.0.0.0 PORT=8080 LOG_FORMAT=json PYTHONUNBUFFERED=1 \
+    ORT_DISABLE_TELEMETRY=1
 USER footnote
 VOLUME /data
 EXPOSE 8080

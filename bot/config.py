@@ -29,6 +29,8 @@ class Config(BaseSettings):
     # -- where things are kept -------------------------------------------------------------
     #: Folder of the embedded index, private Valkey and original files. One process owns it.
     data_dir: Path = Field(default_factory=default_data_dir)
+    #: Prepared local models, about 25 MB; may be shared by data folders. Empty: in the data folder.
+    model_cache_dir: Path | None = None
     #: Empty: a private Valkey in the data folder.
     redis_url: SecretStr | None = None
     #: Empty: Qdrant Edge in the data folder.

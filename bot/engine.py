@@ -40,7 +40,7 @@ def _text(secret: SecretStr | None) -> str | None:
 def model_settings(config: Config) -> ModelSettings:
     """The part of the configuration that the models are built from."""
     return ModelSettings(
-        cache_dir=config.data_dir / "models",
+        cache_dir=config.model_cache_dir or config.data_dir / "models",
         answer=config.answer_model,
         rephrase=config.rephrase_model,
         summary=config.summary_model,

@@ -36,6 +36,11 @@ def clean(text: str) -> str:
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
 
 
+def plain(text: str) -> str:
+    """Markdown as a terminal shows it best: without the marks of bold text and without escapes."""
+    return re.sub(r"\\([\[\]*_`\\])", r"\1", clean(text).replace("**", ""))
+
+
 def shorten(text: str, width: int) -> str:
     text = " ".join(clean(text).split())
     return text if len(text) <= width else text[: width - 1].rsplit(" ", 1)[0] + "…"
@@ -59,7 +64,7 @@ async def show_answer(console: Console, events: AsyncIterator[ReplyEvent]) -> Re
                         status.stop()
                         status = None
                     shown.append(event.text)
-                    console.print(Text(clean(event.text)), end="", soft_wrap=True)
+                    console.print(Text(plain(event.text)), end="", soft_wrap=True)
                 case Reply():
                     reply = event
     finally:
@@ -69,7 +74,7 @@ async def show_answer(console: Console, events: AsyncIterator[ReplyEvent]) -> Re
         return None
     if "".join(shown).strip() != reply.text.strip():
         console.print("\n" if shown else "", end="")
-        console.print(Text(clean(reply.text)), soft_wrap=True)
+        console.print(Text(plain(reply.text)), soft_wrap=True)
     else:
         console.print()
     _show_sources(console, reply)
@@ -86,7 +91,7 @@ def _show_sources(console: Console, reply: Reply) -> None:
         line.append(clean(f" ({citation.name})" if citation.name != citation.title else ""), style="dim")
         line.append(clean(f", {place}") if place else "")
         console.print(line)
-        console.print(Padding(Text(f"“{shorten(citation.quote, 300)}”", style="dim"), (0, 0, 0, 3)))
+        console.print(Padding(Text(f"“{shorten(plain(citation.quote), 300)}”", style="dim"), (0, 0, 0, 3)))
     for note in reply.notes:
         console.print(Text(clean(note), style="dim italic"))
     if reply.reference:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -21,12 +21,20 @@ from tests.doubles.gemini import GeminiDouble
 pytestmark = [pytest.mark.xdist_group("app"), pytest.mark.asyncio(loop_scope="module")]
 
 
-def config(folder: Path, **values: object) -> Config:
-    return Config.model_validate({"data_dir": folder, "port": 0, **values})
+#: Opens the bot on a data folder with settings of one's own.
+Opened = Callable[..., AbstractAsyncContextManager[App]]
+
+
+@pytest.fixture(scope="module")
+def opened(models: Path) -> Opened:
+    def open_with(folder: Path, **values: object) -> AbstractAsyncContextManager[App]:
+        return open_app(Config.model_validate({"data_dir": folder, "model_cache_dir": models, **values}))
+
+    return open_with
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
+async def app(tmp_path_factory: pytest.TempPathFactory, opened: Opened) -> AsyncGenerator[App]:
     """The bot with the handbook loaded."""
     async with opened(tmp_path_factory.mktemp("data"), public_url="https://kb.example") as app:
         await app.workspaces.of("cli", "demo")
@@ -34,12 +42,6 @@ async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
         async for progress in app.documents.watch(actor(), [i.version_id for i in accepted.items]):
             if progress.finished:
                 assert {item.stage for item in progress.items} == {"done"}, progress
-        yield app
-
-
-@asynccontextmanager
-async def opened(folder: Path, **values: object) -> AsyncGenerator[App]:
-    async with open_app(config(folder, **values)) as app:
         yield app
 
 
@@ -183,7 +185,7 @@ async def test_the_same_turn_again_gives_the_stored_reply(app: App) -> None:
         await app.answers.explain(stranger, asked.id)
 
 
-async def test_an_empty_workspace_says_how_to_add_a_document(tmp_path: Path) -> None:
+async def test_an_empty_workspace_says_how_to_add_a_document(tmp_path: Path, opened: Opened) -> None:
     async with opened(tmp_path) as app:
         await app.workspaces.of("cli", "demo")
         reply = await reply_to(app, turn("How many holidays do I get?"))
@@ -191,7 +193,7 @@ async def test_an_empty_workspace_says_how_to_add_a_document(tmp_path: Path) -> 
         assert "upload" in reply.text.lower()
 
 
-async def test_documents_come_change_and_go(tmp_path: Path) -> None:
+async def test_documents_come_change_and_go(tmp_path: Path, opened: Opened) -> None:
     note = tmp_path / "lunch.md"
 
     async def put(app: App, text: str) -> str:
@@ -220,7 +222,7 @@ async def test_documents_come_change_and_go(tmp_path: Path) -> None:
         assert (await reply_to(app, turn("When is lunch served?"))).kind == "notice"
 
 
-async def test_one_bad_file_never_stops_a_batch(tmp_path: Path) -> None:
+async def test_one_bad_file_never_stops_a_batch(tmp_path: Path, opened: Opened) -> None:
     good, bad = tmp_path / "good.txt", tmp_path / "bad.pdf"
     good.write_text("The gate code is 4711.")
     bad.write_bytes(b"%PDF-1.4 broken")
@@ -253,7 +255,7 @@ def streamed(events: list[ReplyEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, Delta))
 
 
-async def test_gemini_answers_and_exactly_the_named_source_is_cited(tmp_path: Path) -> None:
+async def test_gemini_answers_and_exactly_the_named_source_is_cited(tmp_path: Path, opened: Opened) -> None:
     def model(received: object) -> str:
         text = str(received)
         if "standalone" in text:
@@ -274,7 +276,7 @@ async def test_gemini_answers_and_exactly_the_named_source_is_cited(tmp_path: Pa
             assert reply.notes == ()
 
 
-async def test_a_model_that_fails_still_gets_the_asker_an_answer(tmp_path: Path) -> None:
+async def test_a_model_that_fails_still_gets_the_asker_an_answer(tmp_path: Path, opened: Opened) -> None:
     async with GeminiDouble() as gemini:
         keys = {"gemini_api_key": "wrong", "gemini_base_url": gemini.url}
         async with opened(tmp_path, **keys) as app:
