@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from itertools import pairwise
 
-from retrieval.ingest.parse.pdf.lines import Line, Page
+from retrieval.ingest.parse.pdf.line import Line, Page
 
 #: Share of a page's height, at its top and at its bottom, where page numbers stand.
 _MARGIN = 0.12

@@ -71,8 +71,9 @@ class Glyphs:
                 yield Token("", match.start(), match.start())
             elif word in _LINE_HYPHENS:
                 yield Token("", match.start(), match.start(), hyphen=True)
-            elif word := _readable(self._turn_back(word, match.start())):
-                yield Token(word, match.start(), match.end() - 1)
+            else:
+                for part in _readable(self._turn_back(word, match.start())).split():
+                    yield Token(part, match.start(), match.end() - 1)
 
     def box(self, first: int, last: int) -> Box:
         """The space taken by the characters from `first` to `last` of one line."""

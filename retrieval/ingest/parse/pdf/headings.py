@@ -6,10 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
-from retrieval.ingest.parse.pdf.lines import Line, Page
+from retrieval.ingest.parse.pdf.line import Line, Page
 from retrieval.ingest.parse.pdf.outline import OutlineEntry, match_outline
-from retrieval.ingest.parse.pdf.tables import find_table
+from retrieval.ingest.parse.pdf.tables import find_table, is_wide
 
 #: "1.2.3 Title", "IV. Title", "§ 12 Title", "Chapter 3", "Appendix A"; the first group counts levels.
 _NUMBERED = re.compile(
@@ -24,8 +25,8 @@ _BULLET = re.compile(r"[•▪◦●○■□➢✓*–—·-]\s")
 _MAX_CHARS = 160
 _MAX_BOLD_CHARS = 90
 _MAX_LINES = 3
-#: In units of the type size: a line at least this wide may have been too short for its heading.
-_FULL_LINE = 18
+#: In units of the type size: what parts columns; and how wide a line is that its heading may go beyond.
+_COLUMN_GAP, _FULL_LINE = 1.2, 18
 #: More of the text in bold than this, and bold tells nothing.
 _BOLD_SHARE = 0.4
 
@@ -155,11 +156,11 @@ def _goes_on(last: Line, line: Line, style: Style) -> bool:
 
 
 def _has_wide_gap(line: Line) -> bool:
-    """A gap as between the columns of a table."""
-    return any(
-        max(after.x0 - before.x1, before.x0 - after.x1) > 1.2 * line.size
+    """A gap as between the columns of a table; the one after a heading's number is none."""
+    return is_wide(line, _COLUMN_GAP) and any(
+        max(after.x0 - before.x1, before.x0 - after.x1) > _COLUMN_GAP * line.size
         and not _NUMBERED.fullmatch(before.text)
-        for before, after in zip(line.words, line.words[1:], strict=False)
+        for before, after in pairwise(line.words)
     )
 
 

@@ -1,16 +1,17 @@
-"""Printed lines of a PDF page with what their looks tell: place, size, weight, gaps."""
+"""From PDFium's characters to the printed lines of a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from retrieval.ingest.parse.pdf.frame import Frame
-from retrieval.ingest.parse.pdf.glyphs import Glyphs
-from retrieval.ingest.parse.pdf.links import links_on
+from retrieval.ingest.parse.pdf.frame import Box, Frame
+from retrieval.ingest.parse.pdf.glyphs import Glyphs, Look
+from retrieval.ingest.parse.pdf.line import Line, Page, Word
+from retrieval.ingest.parse.pdf.links import Link, links_on
 
 #: Characters whose font is asked for, a line: each answer costs four calls into PDFium.
 _SAMPLES = 5
@@ -19,57 +20,21 @@ _ARABIC_MARKS = "\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652"
 
 
 @dataclass(slots=True)
-class Word:
-    """A run of characters without a space. In points from the page's upper left corner."""
+class _Piece:
+    """A line, or what PDFium takes for one: words with their places, and how it looks."""
 
-    text: str
-    x0: float
-    x1: float
-    top: float
-    bottom: float
-    link: str | None = None
+    words: list[tuple[str, Box]]
+    look: Look
+    broken: bool
 
-
-@dataclass(slots=True)
-class Line:
-    """One printed line. In points from the page's upper left corner."""
-
-    words: list[Word]
-    size: float
-    bold: bool
-    #: Every letter is as wide as every other, as in code.
-    mono: bool
-    rotated: bool
-    #: The last word goes on in the next line; a hyphen stood between the two parts.
-    broken: bool = False
-    text: str = field(init=False)
-    x0: float = field(init=False)
-    x1: float = field(init=False)
-    top: float = field(init=False)
-    bottom: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.text = " ".join([word.text for word in self.words])
-        self.x0 = min([word.x0 for word in self.words])
-        self.x1 = max([word.x1 for word in self.words])
-        self.top = min([word.top for word in self.words])
-        self.bottom = max([word.bottom for word in self.words])
-
-    @property
-    def height(self) -> float:
-        return max(self.bottom - self.top, 0.1)
-
-
-@dataclass(slots=True)
-class Page:
-    """Lines in reading order. `number` counts from 1; `width` and `height` in points."""
-
-    number: int
-    width: float
-    height: float
-    lines: list[Line]
-    #: There is no text, but at least one picture: likely a scan.
-    scanned: bool = False
+    def line(self, links: list[Link]) -> Line:
+        return Line.of(
+            [Word(text, box.left, box.right, _link_at(box, links)) for text, box in self.words],
+            top=min([box.top for _, box in self.words]),
+            bottom=max([box.bottom for _, box in self.words]),
+            **self.look._asdict(),
+            broken=self.broken,
+        )
 
 
 def read_page(document: pdfium.PdfDocument, index: int) -> Page:
@@ -85,13 +50,9 @@ def read_page(document: pdfium.PdfDocument, index: int) -> Page:
             page = document[index]
         text = page.get_textpage()
         try:
-            lines = list(_merge(_lines(Glyphs(text.raw, frame))))
+            lines = [piece.line(links) for piece in _merge(_pieces(Glyphs(text.raw, frame)))]
         finally:
             text.close()
-        for link in links:
-            for word in (word for line in lines for word in line.words):
-                if link.covers((word.x0 + word.x1) / 2, (word.top + word.bottom) / 2):
-                    word.link = link.uri
         scanned = not lines and _has_pictures(page)
         return Page(index + 1, frame.width, frame.height, lines, scanned)
     finally:
@@ -109,86 +70,91 @@ def _has_fields(page: pdfium.PdfPage) -> bool:
 
 
 def _has_pictures(page: pdfium.PdfPage) -> bool:
-    return next(iter(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3)), None) is not None
+    pictures = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3)
+    return next(iter(pictures), None) is not None
 
 
-def _lines(glyphs: Glyphs) -> Iterator[Line]:
+def _link_at(box: Box, links: list[Link]) -> str | None:
+    x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+    return next((link.uri for link in links if link.covers(x, y)), None)
+
+
+def _pieces(glyphs: Glyphs) -> Iterator[_Piece]:
     """Lines as PDFium ends them, and also where a word stands lower and further left than the last."""
-    words: list[Word] = []
+    words: list[tuple[str, Box]] = []
     indices: list[int] = []
     for token in glyphs.tokens():
         if not token.text:
             if words:
-                yield _line(glyphs, words, indices, broken=token.hyphen)
+                yield _Piece(words, _look(glyphs, indices), token.hyphen)
                 words, indices = [], []
             continue
         box = glyphs.box(token.first, token.last)
-        if words and token.text[0] in _ARABIC_MARKS and len(token.text) > 1:
-            # PDFium puts a space and the mark of a letter before that letter.
-            words[-1].text += token.text[1] + token.text[0] + token.text[2:]
-            words[-1].x0 = min(words[-1].x0, box.left)
-            continue
-        if words and box.left < words[-1].x0 and box.top > words[-1].bottom - 0.2 * (box.bottom - box.top):
-            yield _line(glyphs, words, indices, broken=False)
-            words, indices = [], []
-        words.append(Word(token.text, box.left, box.right, box.top, box.bottom))
+        if words:
+            text, last = words[-1]
+            if token.text[0] in _ARABIC_MARKS and len(token.text) > 1:
+                # PDFium puts a space and the mark of a letter before that letter.
+                joined = text + token.text[1] + token.text[0] + token.text[2:]
+                words[-1] = joined, last._replace(left=min(last.left, box.left))
+                continue
+            if box.left < last.left and box.top > last.bottom - 0.2 * (box.bottom - box.top):
+                yield _Piece(words, _look(glyphs, indices), broken=False)
+                words, indices = [], []
+        words.append((token.text, box))
         indices.extend(range(token.first, token.last + 1))
     if words:
-        yield _line(glyphs, words, indices, broken=False)
+        yield _Piece(words, _look(glyphs, indices), broken=False)
 
 
-def _line(glyphs: Glyphs, words: list[Word], indices: list[int], *, broken: bool) -> Line:
+def _look(glyphs: Glyphs, indices: list[int]) -> Look:
+    """How most of some characters look. Bold must begin and end so."""
     step = max(1, (len(indices) - 1) // _SAMPLES)
     looks = [glyphs.look(index) for index in (*indices[:-1:step], indices[-1])]
     sizes = [look.size for look in looks]
     bold = [look.bold for look in looks]
-    return Line(
-        words=words,
+    return Look(
         size=max(set(sizes), key=sizes.count),
         bold=bold[0] and bold[-1] and sum(bold) >= 0.8 * len(bold),
         mono=sum([look.mono for look in looks]) >= 0.8 * len(looks),
         rotated=sum([look.rotated for look in looks]) > len(looks) / 2,
-        broken=broken,
     )
 
 
-def _merge(lines: Iterator[Line]) -> Iterator[Line]:
+def _merge(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
     """Joins pieces of one printed line that PDFium tells apart (a coloured link, a footnote mark)."""
-    last: Line | None = None
-    for line in lines:
-        if last is not None and _go_on(last, line):
-            last = _joined(last, line)
+    last: _Piece | None = None
+    for piece in pieces:
+        if last is not None and _goes_on(last, piece):
+            last = _joined(last, piece)
             continue
         if last is not None:
             yield last
-        last = line
+        last = piece
     if last is not None:
         yield last
 
 
-def _go_on(last: Line, line: Line) -> bool:
-    if last.broken or last.rotated or line.rotated:
+def _goes_on(last: _Piece, piece: _Piece) -> bool:
+    if last.broken or last.look.rotated or piece.look.rotated:
         return False
-    before, after = last.words[-1], line.words[0]
+    before, after = last.words[-1][1], piece.words[0][1]
     overlap = min(before.bottom, after.bottom) - max(before.top, after.top)
     smaller = min(before.bottom - before.top, after.bottom - after.top)
-    gap = after.x0 - before.x1
-    return overlap > 0.6 * smaller and -0.2 * line.size < gap < 1.2 * line.size
+    gap = after.left - before.right
+    return overlap > 0.6 * smaller and -0.2 * piece.look.size < gap < 1.2 * piece.look.size
 
 
-def _joined(last: Line, line: Line) -> Line:
-    before, after = last.words[-1], line.words[0]
-    if after.x0 - before.x1 < 0.12 * line.size:
-        glued = Word(before.text + after.text, before.x0, after.x1, before.top, before.bottom, before.link)
-        words = [*last.words[:-1], glued, *line.words[1:]]
+def _joined(last: _Piece, piece: _Piece) -> _Piece:
+    (left, before), (right, after) = last.words[-1], piece.words[0]
+    if after.left - before.right < 0.12 * piece.look.size:
+        words = [*last.words[:-1], (left + right, before._replace(right=after.right)), *piece.words[1:]]
     else:
-        words = [*last.words, *line.words]
-    longer = last if len(last.text) >= len(line.text) else line
-    return Line(
-        words,
-        longer.size,
-        last.bold and line.bold,
-        last.mono and line.mono,
+        words = [*last.words, *piece.words]
+    longer = max(last, piece, key=lambda one: sum(len(text) for text, _ in one.words))
+    look = Look(
+        longer.look.size,
+        bold=last.look.bold and piece.look.bold,
+        mono=last.look.mono and piece.look.mono,
         rotated=False,
-        broken=line.broken,
     )
+    return _Piece(words, look, piece.broken)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.ingest.parse.pdf.lines import Line
+from retrieval.ingest.parse.pdf.line import Line
 
 #: Points that two columns stand apart at least.
 _GUTTER = 6.0

@@ -13,7 +13,8 @@ from retrieval.ingest.limits import ParseLimits
 from retrieval.ingest.parse.meta import clean_title, parse_date
 from retrieval.ingest.parse.pdf.furniture import drop_furniture
 from retrieval.ingest.parse.pdf.headings import Heading, find_headings
-from retrieval.ingest.parse.pdf.lines import Line, Page, read_page
+from retrieval.ingest.parse.pdf.line import Line, Page
+from retrieval.ingest.parse.pdf.lines import read_page
 from retrieval.ingest.parse.pdf.order import in_reading_order
 from retrieval.ingest.parse.pdf.outline import read_outline
 from retrieval.ingest.parse.pdf.text import Writer

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from retrieval.ingest.parse.pdf.lines import Line, Word
+from retrieval.ingest.parse.pdf.line import Line, Word
 
 #: In units of the type size: a gap that parts two cells of a line, a channel between columns, and the
 #: channel that a table of only two columns needs.
@@ -36,20 +37,28 @@ class Table:
 
 def find_table(lines: Sequence[Line], start: int = 0) -> Table | None:
     """The table that begins with the line at `start`, if one does."""
-    if len(cells(lines[start])) > 1:
+    if is_wide(lines[start]):
         return _table(lines, start)
     # A header may stand closer together than the rows below it.
-    if len(lines[start].words) > 1 and start + 1 < len(lines) and len(cells(lines[start + 1])) > 1:
+    if " " in lines[start].text and start + 1 < len(lines) and is_wide(lines[start + 1]):
         columns, end = _grow(lines, start + 1)
         if end and _fits_as_header(lines[start], lines[start + 1], columns):
             return _table(lines, start, columns, end)
     return None
 
 
+def is_wide(line: Line, gap: float = _CELL_GAP) -> bool:
+    """Whether two of its words stand further apart than `gap` times the type size."""
+    return line.gap > gap * line.size
+
+
 def cells(line: Line, gap: float = _CELL_GAP) -> list[list[Word]]:
     """The words of a line, parted where they stand further apart than `gap` times the type size."""
-    found = [[line.words[0]]]
-    for before, word in zip(line.words, line.words[1:], strict=False):
+    words = line.words
+    if not is_wide(line, gap):
+        return [words]
+    found = [[words[0]]]
+    for before, word in pairwise(words):
         if word.x0 - before.x1 > gap * line.size:
             found.append([])
         found[-1].append(word)
@@ -85,7 +94,7 @@ def _grow(lines: Sequence[Line], start: int) -> tuple[_Spans, int]:
         apart = line.top - last.bottom
         if not -0.9 * last.height < apart < 2.5 * line.height or abs(line.size - size) > 1.5:
             break
-        if len(cells(line)) < 2:
+        if not is_wide(line):
             if at - end >= 2:
                 break
             continue
@@ -140,10 +149,10 @@ def _lies_in(word: Word, column: tuple[float, float]) -> bool:
 
 def _fits_as_header(line: Line, below: Line, columns: _Spans) -> bool:
     near = -0.5 * line.height < below.top - line.bottom < 2.0 * line.height
-    hit = [_nearest(word, columns) for word in line.words]
+    words = line.words
+    hit = [_nearest(word, columns) for word in words]
     inside = all(
-        word.x0 < columns[at][1] and word.x1 > columns[at][0]
-        for word, at in zip(line.words, hit, strict=True)
+        word.x0 < columns[at][1] and word.x1 > columns[at][0] for word, at in zip(words, hit, strict=True)
     )
     return near and inside and len(set(hit)) >= max(2, 0.6 * len(columns))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import groupby
 
 from retrieval.ingest.parse import markdown
 from retrieval.ingest.parse.pdf.headings import LEADER
-from retrieval.ingest.parse.pdf.lines import Line, Page
-from retrieval.ingest.parse.pdf.tables import cells, find_table
+from retrieval.ingest.parse.pdf.line import Line, Page
+from retrieval.ingest.parse.pdf.tables import cells, find_table, is_wide
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BULLET = re.compile(r"(?:[•▪◦●○■□➢➤✓*–—·]|-)(?=\s)|(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])(?=\s)|\[\d{1,4}\]")
@@ -92,7 +93,7 @@ class Writer:
 
 def _is_row(line: Line) -> bool:
     """Gaps as between columns; those of justified text are smaller or fewer."""
-    return len(cells(line, 2.0)) > 1 or len(cells(line)) > 3
+    return is_wide(line, 2.0) or (is_wide(line) and len(cells(line)) > 3)
 
 
 def _ends_early(line: Line, right: float) -> bool:
@@ -121,15 +122,9 @@ def _breaks(last: Line, line: Line) -> bool:
 def _written(line: Line) -> str:
     """A line's text with its links, list signs as Markdown has them, and leader dots shortened."""
     parts: list[str] = []
-    at = 0
-    while at < len(line.words):
-        end = at + 1
-        address = line.words[at].link
-        while end < len(line.words) and address and line.words[end].link == address:
-            end += 1
-        text = " ".join(word.text for word in line.words[at:end])
+    for address, words in groupby(line.words, key=lambda word: word.link):
+        text = " ".join(word.text for word in words)
         parts.append(markdown.link(text, address) if address else text)
-        at = end
     text = LEADER.sub(" … ", " ".join(parts))
     return _BULLET_SIGN.sub("-", text, count=1) if _BULLET_SIGN.match(text) else text
 
