@@ -49,7 +49,7 @@ def citation(**values: Any) -> Citation:
 class FakeBot:
     """One object for all ports: none of their methods has the same name as another's, but `list`."""
 
-    #: What `answer` yields; an exception among them is raised, a coroutine function awaited.
+    #: What `answer` yields; an exception among them is raised, an event waited for.
     events: list[Any] = field(default_factory=list[Any])
     #: Raised by the method of that name.
     refuse: dict[str, Exception] = field(default_factory=dict[str, Exception])
@@ -80,8 +80,8 @@ class FakeBot:
             for event in self.events:
                 if isinstance(event, Exception):
                     raise event
-                if callable(event):
-                    await event()
+                if isinstance(event, asyncio.Event):
+                    await event.wait()
                 else:
                     yield event
         finally:

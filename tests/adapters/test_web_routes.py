@@ -155,7 +155,7 @@ async def test_what_fails_is_a_sentence_before_and_within_a_stream(
 
 
 async def test_closing_the_stream_ends_the_work(tmp_path: Path) -> None:
-    bot = FakeBot(events=[Delta(text="Every"), asyncio.Event().wait])
+    bot = FakeBot(events=[Delta(text="Every"), asyncio.Event()])
     async with page_of(bot, tmp_path) as page:
         response = await page.post(f"/api/threads/{THREAD}/turns", json={"id": TURN, "text": "?"})
         assert await response.content.readline()
