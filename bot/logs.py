@@ -27,7 +27,12 @@ def configure_logging(
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     final: list[Any] = (
-        [structlog.dev.ConsoleRenderer(colors=stream.isatty())]
+        [
+            # Without local variables, which may hold text of documents.
+            structlog.dev.ConsoleRenderer(
+                colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback
+            )
+        ]
         if console
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
     )
