@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, cast
 
 import trafilatura
@@ -27,12 +26,19 @@ class Article:
 
     @classmethod
     def of(cls, page: str, *, recall: bool = False) -> Article | None:
-        """None when it finds nothing."""
-        found: Any = trafilatura.bare_extraction(
-            page, include_comments=False, include_tables=True, include_links=True, include_formatting=True,
-            favor_recall=recall,
-        )  # fmt: skip
-        return None if found is None or found.body is None else cls(copy.copy(found.body))
+        """None when it finds nothing, or fails: it is made for pages that people publish."""
+        try:
+            found: Any = trafilatura.bare_extraction(
+                page,
+                include_comments=False,
+                include_tables=True,
+                include_links=True,
+                include_formatting=True,
+                favor_recall=recall,
+            )
+        except Exception:
+            return None
+        return None if found is None or found.body is None else cls(found.body)
 
     def replay(self, writer: HtmlWriter) -> None:
         """Sends the article's elements and texts to `writer`."""

@@ -124,7 +124,7 @@ def _candidates(
         if not run:
             index += 1
             continue
-        larger = run[0].size > style.size
+        larger = _is_larger(run[0], style)
         alone = larger or (
             not rich_outline and _is_set_apart(lines, index, end) and find_table(lines, index) is None
         )
@@ -136,9 +136,11 @@ def _candidates(
 def _stands_out(line: Line, style: Style) -> bool:
     if line.rotated or line.mono or _has_wide_gap(line):
         return False
-    if line.size >= style.size * 1.15 and line.size >= style.size + 1:
-        return True
-    return line.bold and style.bold_tells and line.size >= style.size * 0.98
+    return _is_larger(line, style) or (line.bold and style.bold_tells and line.size >= style.size * 0.98)
+
+
+def _is_larger(line: Line, style: Style) -> bool:
+    return line.size >= style.size * 1.15 and line.size >= style.size + 1
 
 
 def _goes_on(last: Line, line: Line, style: Style) -> bool:
@@ -149,7 +151,7 @@ def _goes_on(last: Line, line: Line, style: Style) -> bool:
         return False
     if last.broken or line.text[:1].islower():
         return True
-    if line.size > style.size:
+    if _is_larger(line, style):
         return len(last.text) > 12
     hangs = _NUMBERED.match(last.text) is not None and line.x0 > last.x0 + 0.8 * line.size
     return hangs or last.x1 - last.x0 > _FULL_LINE * last.size

@@ -16,6 +16,7 @@ from retrieval.ingest.protocol import Unreadable
 _MAX_HEADINGS = 4
 _MIN_SPLIT = 1200
 _MAX_COLUMNS = 20
+_MAX_KEYS = 500
 _MAX_INDENT = 20
 
 
@@ -72,7 +73,10 @@ def _write(value: Any, builder: SectionBuilder, level: int) -> None:
 
 
 def _is_parted(value: dict[str, Any]) -> bool:
-    return any(_table(item) for item in value.values()) or _long(_lines(value))
+    """Whether keys make headings: few enough to be names, not data, and enough below them."""
+    return len(value) <= _MAX_KEYS and (
+        any(_table(item) for item in value.values()) or _long(_lines(value))
+    )
 
 
 def _long(lines: list[str]) -> bool:

@@ -37,6 +37,8 @@ _LEAD = ("#", "//", "/*", " *", "@", "--", "[")
 _YAML_KEY = re.compile(r"(['\"]?)([^\s#'\"{}\[\],&*|>%@`-][^'\"#:]{0,80})\1:(?:\s|$)")
 #: A file with fewer characters is read whole; headings would only cut it up.
 _MIN_SPLIT = 1500
+#: A file with more definitions was made by a program, and its names are no headings.
+_MAX_PIECES = 5000
 
 
 class TextParser:
@@ -106,6 +108,8 @@ def _write_split(
         if name is not None:
             pieces.append((name, _take_lead(pieces[-1][1])))
         pieces[-1][1].append(line)
+    if len(pieces) > _MAX_PIECES:
+        pieces = [(None, text.split("\n"))]
     for name, lines in pieces:
         piece = "\n".join(lines).strip("\n")
         if piece.strip():

@@ -146,6 +146,18 @@ def test_json_is_made_readable() -> None:
     assert bodies("a.json", '{"a": 1, // odd\n}')[0][1] == '```json\n{"a": 1, // odd\n}\n```'
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "key: value\nlist:\n  - a\n" * 6000),
+        ("a.json", json.dumps({f"key{at}": {"text": "some words"} for at in range(6000)})),
+        ("a.py", "def f():\n    return 1\n" * 6000),
+    ],
+)
+def test_files_of_thousands_of_keys_are_not_cut_up(name: str, text: str) -> None:
+    assert len(bodies(name, text)) == 1
+
+
 _WORDS = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | _WORDS,
