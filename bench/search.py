@@ -109,7 +109,7 @@ def by_hand(query: QueryText) -> qe.QueryRequest:
     """The query as one would write it with nothing but Qdrant Edge."""
 
     def matches(key: str, value: str) -> qe.FieldCondition:
-        return qe.FieldCondition(key, match=qe.MatchAny([value]))
+        return qe.FieldCondition(key, match=qe.MatchValue(value))
 
     where = qe.Filter(must=[matches("live", "w"), matches("audience", EVERYONE)])
     idf = qe.SearchParams(idf=qe.IdfParams(corpus=qe.Filter(must=[matches("live", "w")])))

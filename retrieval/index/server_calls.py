@@ -137,5 +137,7 @@ def filter_of(where: Where, ids: Sequence[str] | None = None) -> m.Filter:
 
 def _condition(condition: Condition) -> m.FieldCondition:
     if isinstance(condition, AnyOf):
-        return m.FieldCondition(key=condition.key, match=m.MatchAny(any=list(condition.values)))
+        values = list(condition.values)
+        match = m.MatchValue(value=values[0]) if len(values) == 1 else m.MatchAny(any=values)
+        return m.FieldCondition(key=condition.key, match=match)
     return m.FieldCondition(key=condition.key, range=m.Range(gte=condition.least, lt=condition.below))

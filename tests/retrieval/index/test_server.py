@@ -80,7 +80,7 @@ async def test_the_collection_is_made_as_it_must_be(double: QdrantDouble, index:
 
 async def test_a_search_is_one_request_with_one_flat_list(double: QdrantDouble, index: ServerIndex) -> None:
     await add(index, chunks_of(meta_of(), ["amber birch", "cedar"]))
-    scope = ALL.model_copy(update={"labels": frozenset({"hr"}), "knowledge_bases": frozenset({"kb"})})
+    scope = ALL.model_copy(update={"labels": frozenset({"it", "hr"}), "knowledge_bases": frozenset({"kb"})})
     await index.languages(scope)
     before = len(double.requests)
     await index.search(scope, [asked("amber", 1), asked("cedar", 2)], limit=5)
@@ -90,12 +90,12 @@ async def test_a_search_is_one_request_with_one_flat_list(double: QdrantDouble, 
     assert fused["query"] == {"rrf": {"k": 61}}
     assert [part["using"] for part in fused["prefetch"]] == ["dense", "bm25"] * 2
     where = [
-        {"key": "live", "match": {"any": ["w"]}},
-        {"key": "audience", "match": {"any": ["workspace"]}},
-        {"key": "knowledge_base", "match": {"any": ["kb"]}},
-        {"key": "labels", "match": {"any": ["hr"]}},
+        {"key": "live", "match": {"value": "w"}},
+        {"key": "audience", "match": {"value": "workspace"}},
+        {"key": "knowledge_base", "match": {"value": "kb"}},
+        {"key": "labels", "match": {"any": ["hr", "it"]}},
     ]
-    corpus = {"must": [{"key": "live", "match": {"any": ["w"]}}]}
+    corpus = {"must": [{"key": "live", "match": {"value": "w"}}]}
     for part in [*fused["prefetch"], *lists]:
         assert part["filter"] == {"must": where}
         assert part["limit"] >= 100

@@ -73,6 +73,14 @@ async def test_one_query_has_one_answer(index: VectorIndex) -> None:
     assert len(answers) == 1
 
 
+async def test_ranks_add_up_among_ties(index: VectorIndex) -> None:
+    await index.stage(chunks_of(meta_of(), ["amber stone"] * 150), np.tile(vectors(1), (150, 1)))
+    await index.publish("w", "d", "d-v1")
+    for hit in await index.search(ALL, [asked("amber", 0), asked("stone", 0)], limit=40):
+        expected = sum(1 / (RRF_K + place.rank) for place in hit.lists.values())
+        assert hit.score == pytest.approx(expected, abs=1e-6)
+
+
 async def test_word_statistics_are_those_of_the_workspace(index: VectorIndex) -> None:
     await add(index, chunks_of(meta_of(), ["amber birch", "amber cedar", "delta"]))
     before = await index.search(ALL, [asked("amber birch")], limit=3, mode="keyword")
