@@ -12,11 +12,13 @@ _OPENERS = re.compile(r"^( {0,3})(#{1,6}(?=\s|$)|```|~~~|\|)", re.MULTILINE)
 def table(rows: Sequence[Sequence[str]], *, header: bool = True) -> str:
     """A pipe table. Without `header` the first line is empty cells; rows may be of any length."""
     width = max((len(row) for row in rows), default=0)
-    if not width:
-        return ""
-    head, body = (rows[0], rows[1:]) if header else ([""] * width, rows)
-    lines = [_row(head, width), "| " + " | ".join(["---"] * width) + " |"]
-    lines.extend(_row(row, width) for row in body)
+    return table_of(rows if header else [[""] * width, *rows], width) if width else ""
+
+
+def table_of(rows: Iterable[Sequence[str]], width: int) -> str:
+    """A pipe table of `width` columns, the first of `rows` its header, without holding all rows at once."""
+    lines = [_row(row, width) for row in rows]
+    lines.insert(1, "| " + " | ".join(["---"] * width) + " |")
     return "\n".join(lines)
 
 

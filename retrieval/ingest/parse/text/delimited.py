@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
+from collections.abc import Iterable
+from itertools import chain, islice
 
 from retrieval.documents import ParsedDocument
 from retrieval.ingest.limits import ParseLimits
@@ -13,6 +16,8 @@ from retrieval.ingest.parse.text.plain import cleaned
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 50
+#: Rows that tell how many columns there are.
+_WIDTH_ROWS = 1000
 _MAX_FIELD = 10_000_000
 
 
@@ -33,13 +38,19 @@ class DelimitedParser:
         else:
             csv.field_size_limit(_MAX_FIELD)
             try:
-                rows = list(
-                    csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
+                builder.text(
+                    _table(csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True))
                 )
             except csv.Error:
-                rows = [line.split(delimiter) for line in text.splitlines()]
-            builder.text(markdown.table([row for row in rows if any(field.strip() for field in row)]))
+                builder.text(_table(line.split(delimiter) for line in text.splitlines()))
         return ParsedDocument(sections=builder.build(), parser=f"{self.name}/1")
+
+
+def _table(rows: Iterable[list[str]]) -> str:
+    filled = (row for row in rows if any(field.strip() for field in row))
+    first = list(islice(filled, _WIDTH_ROWS))
+    width = max((len(row) for row in first), default=0)
+    return markdown.table_of(chain(first, filled), width) if width else ""
 
 
 def _delimiter(text: str) -> str | None:

@@ -108,8 +108,9 @@ def _write_split(
         if name is not None:
             pieces.append((name, _take_lead(pieces[-1][1])))
         pieces[-1][1].append(line)
-    if len(pieces) > _MAX_PIECES:
-        pieces = [(None, text.split("\n"))]
+        if len(pieces) > _MAX_PIECES:
+            pieces = [(None, [text])]
+            break
     for name, lines in pieces:
         piece = "\n".join(lines).strip("\n")
         if piece.strip():
