@@ -2,9 +2,9 @@
 
     python -m bench.ingest [FILE ...]
 
-Both parts are timed alone first, with the parser process warm; then the whole way of the same file from disk
-to staged chunks in a Qdrant Edge index. Without files it takes the largest of the example handbook and, where
-the evaluation data is, real papers.
+Both parts are timed alone first, with the parser process warm; then the whole way of the same file from
+disk to staged chunks in a Qdrant Edge index. Without files it takes the PDF of the example handbook and,
+where the evaluation data is, real papers.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ async def main() -> None:
         embedder, index = E5Embedder(Path(place) / "models"), EdgeIndex(Path(place) / "index")
         await index.open(embedder.fingerprint)
         print(
-            f"{'whole / (parse + embed)':24} {'parse s':>8} {'embed s':>8} {'whole s':>8} {'chunks':>7}  file"
+            f"{'whole/(parse+embed)':24} {'parse s':>8} {'embed s':>8} {'whole s':>8} {'chunks':>7}  file"
         )
         async with ParserPool(workers=1) as pool:
             await pool.warm()
