@@ -45,7 +45,7 @@ def connect(
     (misconfigured) without boto3 or without a region.
     """
     try:
-        import boto3  # pyright: ignore[reportMissingImports]
+        import boto3.session  # pyright: ignore[reportMissingImports]
         from botocore.config import Config  # pyright: ignore[reportMissingImports]
         from botocore.exceptions import BotoCoreError  # pyright: ignore[reportMissingImports]
     except ImportError:
