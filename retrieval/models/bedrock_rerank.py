@@ -62,7 +62,8 @@ def connect(
     try:
         # Its own session: the default one is shared by everything in the process.
         session = boto3.session.Session(region_name=region)
-        return session.client("bedrock-runtime", endpoint_url=endpoint, config=config)
+        client: Any = session.client("bedrock-runtime", endpoint_url=endpoint, config=config)
+        return client
     except BotoCoreError as error:
         message = f"{spec.label} can't be set up ({type(error).__name__}). Set AWS_REGION."
     raise ModelError("misconfigured", message, model=str(spec))

@@ -158,10 +158,12 @@ def test_a_phrase_followed_by_a_topic_is_a_question(phrase: str) -> None:
 def test_no_question_of_real_people_is_taken_for_something_else() -> None:
     assert DATA is not None
     wrong: list[str] = []
-    for path in sorted((DATA / "retrieval").glob("*/*/queries.jsonl")) + [
+    paths = [
+        *sorted((DATA / "retrieval").glob("*/*/queries.jsonl")),
         DATA / "retrieval" / "mtrag_un_pool" / "queries.jsonl",
         *sorted((DATA / "retrieval" / "conv_rewrite").glob("*.jsonl")),
-    ]:
+    ]
+    for path in paths:
         wrong += [text for text in _questions(path) if detect(text, answered=True) != "question"]
     # Two of 12,000 really are none.
     assert sorted(wrong) == ["Could you expand on that?", "Great! Thank you for your help."]
