@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from redis.exceptions import RedisError
 from bot.failures import MAX_RETRIES, MAX_STARTS, KeepsCrashing, delay, describe
 from bot.ingest_queue import Cancelled, IngestQueue, Lease, LeaseLost
 from bot.library import Library
+from bot.metrics import DOCUMENTS, INGEST_SECONDS
 from bot.records import Outcome, Status, Version
 from bot.reporter import Reporter
 from bot.transitions import Transitions
@@ -136,6 +138,8 @@ class Ingestion:
         for version_id in await self._transitions.replaced(lease):
             await library.files.delete_version(meta.workspace, version_id)
         await self._transitions.finish(lease)
+        DOCUMENTS.labels("done").inc()
+        INGEST_SECONDS.observe((datetime.now(UTC) - meta.uploaded_at).total_seconds())
 
     async def _failed(self, lease: Lease, error: Exception) -> None:
         failure = describe(error)
@@ -152,3 +156,4 @@ class Ingestion:
         with contextlib.suppress(IndexUnavailable):  # `reconcile` does it then
             await self._library.index.discard(lease.workspace, lease.version_id)
         await self._transitions.fail(lease, failure.reason, failure.message)
+        DOCUMENTS.labels("failed").inc()

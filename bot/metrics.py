@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Histogram
 
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 180)
 
@@ -15,4 +15,3 @@ INGEST_SECONDS = Histogram(
     "footnote_ingest_seconds", "From upload to searchable.", buckets=(*_SECONDS, 300, 900, 3600)
 )
 DOCUMENTS = Counter("footnote_documents_total", "Documents that ended, by outcome.", ["outcome"])
-QUEUED = Gauge("footnote_documents_queued", "Documents waiting or on their way.")
