@@ -239,11 +239,12 @@ class HtmlWriter:
 
     def _leave_tables(self) -> None:
         """What is in the open tables' cells is no cell's text: they are there for the layout."""
-        for table in self._tables:
-            if not table.is_layout:
-                table.is_layout = True
-                for row in table.take():
-                    self._builder.text(markdown.plain(" ".join(text for text in row if text)))
+        for table in reversed(self._tables):
+            if table.is_layout:
+                break  # So are those around it.
+            table.is_layout = True
+            for row in table.take():
+                self._builder.text(markdown.plain(" ".join(text for text in row if text)))
         self._end_block()
 
     def _start_table(self, _: Mapping[str, str]) -> None:

@@ -60,11 +60,11 @@ class Glyphs:
         self._matrix = pdfium_c.FS_MATRIX()
         self._flags = ctypes.c_int()
         self._name = ctypes.create_string_buffer(128)
+        self._looks: dict[int, Look] = {}
 
     def tokens(self) -> Iterator[Token]:
         """Words and line ends in PDFium's order."""
-        handle, get = self._handle, pdfium_c.FPDFText_GetUnicode
-        text = "".join([chr(get(handle, i)) for i in range(pdfium_c.FPDFText_CountChars(handle))])
+        text = self._text()
         for match in _TOKEN.finditer(text):
             word = match.group()
             if word in "\r\n":
@@ -74,6 +74,18 @@ class Glyphs:
             else:
                 for part in _readable(self._turn_back(word, match.start())).split():
                     yield Token(part, match.start(), match.end() - 1)
+
+    def _text(self) -> str:
+        """All characters, at the same places as PDFium counts them."""
+        count = pdfium_c.FPDFText_CountChars(self._handle)
+        units = (ctypes.c_ushort * (count + 1))()
+        written = pdfium_c.FPDFText_GetText(self._handle, 0, count, units)
+        text = bytes(units)[: 2 * max(written - 1, 0)].decode("utf-16-le", "surrogatepass")
+        if len(text) == count:
+            return text
+        # Characters beyond the first plane, or without a meaning: one by one, which takes much longer.
+        get = pdfium_c.FPDFText_GetUnicode
+        return "".join([chr(get(self._handle, index)) for index in range(count)])
 
     def box(self, first: int, last: int) -> Box:
         """The space taken by the characters from `first` to `last` of one line."""
@@ -87,6 +99,17 @@ class Glyphs:
         return self._frame.box(left, bottom, right, top)
 
     def look(self, index: int) -> Look:
+        """How one character looks; all of one text object look alike."""
+        drawn = pdfium_c.FPDFText_GetTextObject(self._handle, index)
+        if not drawn:
+            return self._look(index)
+        key = ctypes.addressof(drawn.contents)
+        look = self._looks.get(key)
+        if look is None:
+            look = self._looks[key] = self._look(index)
+        return look
+
+    def _look(self, index: int) -> Look:
         size, rotated = pdfium_c.FPDFText_GetFontSize(self._handle, index), False
         m = self._matrix
         if pdfium_c.FPDFText_GetMatrix(self._handle, index, m):

@@ -161,7 +161,8 @@ def test_files_of_thousands_of_keys_are_not_cut_up(name: str, text: str) -> None
 _WORDS = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | _WORDS,
-    lambda inner: st.lists(inner) | st.dictionaries(_WORDS, inner),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_WORDS, inner, max_size=4),
+    max_leaves=12,
 )
 
 
