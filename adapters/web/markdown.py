@@ -38,14 +38,16 @@ def _citation(state: StateInline, silent: bool) -> bool:
 
 
 def _fit_in(state: StateCore) -> None:
-    """Deeper headings; marks on the line of their words; classes for what would be inline styles, which
-    the page's policy forbids."""
+    """Deeper headings; marks on the line of their words; lists and tables in the direction of their text;
+    classes for what would be inline styles, which the page's policy forbids."""
     for token in state.tokens:
         for before, after in pairwise(token.children or ()):
             if after.type == "citation" and before.type == "text" and before.content.endswith(" "):
                 before.content = f"{before.content.rstrip()}\u00a0"
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1:]) + _DEEPER)}"
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
+            token.attrSet("dir", "auto")
         elif token.type in ("th_open", "td_open") and (
             align := _ALIGN.fullmatch(str(token.attrs.pop("style", "")))
         ):
@@ -62,7 +64,7 @@ class _Renderer(RendererHTML):
         return f'<a class="cite" href="#{anchor}" aria-label="Source {label}">{label}</a>'
 
     def table_open(self, *_: Any) -> str:
-        return '<div class="table" tabindex="0" role="group" aria-label="Table"><table>'
+        return '<div class="table" tabindex="0" role="group" aria-label="Table"><table dir="auto">'
 
     def table_close(self, *_: Any) -> str:
         return "</table></div>"

@@ -22,7 +22,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         assert {name for name, _ in attrs} <= {
-            "href", "class", "rel", "target", "aria-label", "tabindex", "role", "style", "start", "title",
+            "href", "class", "rel", "target", "aria-label", "tabindex", "role", "dir", "start", "title",
         }  # fmt: skip
         self.links += [value or "" for name, value in attrs if name == "href"]
 

@@ -19,10 +19,10 @@ QUESTION = "How often do I have to change my API key?"
 async def test_a_thread_opened_again_shows_its_citations(handbook: Site, context: BrowserContext) -> None:
     page = await opened(context, handbook)
     await ask(page, QUESTION)
-    await expect(page.get_by_role("region", name="Sources")).to_contain_text("API keys")
+    await expect(page.get_by_role("group", name="Sources")).to_contain_text("API keys")
     await page.reload()
     answer = page.get_by_role("article", name="Answer with 1 source")
-    await expect(answer.get_by_role("region", name="Sources")).to_contain_text("every 90 days")
+    await expect(answer.get_by_role("group", name="Sources")).to_contain_text("every 90 days")
     source = await follow_mark(context, answer)
     await expect(source.locator("#mark")).to_contain_text("every 90 days")
 

@@ -47,7 +47,7 @@ function show() {
   byId("documents").closest(".table").hidden = documents.length === 0;
   byId("documents").tBodies[0].replaceChildren(...(found.length || !wanted
     ? found.map(row)
-    : [el("tr", {}, el("td", { colspan: 6, class: "dim" }, "No document matches."))]));
+    : [el("tr", {}, el("td", { colspan: 5, class: "dim" }, "No document matches."))]));
   if (focused) byId("documents").querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
@@ -57,7 +57,7 @@ function row(entry) {
     class: "plain", "aria-label": `${name} of ${entry.name}`, "aria-haspopup": "dialog", "data-key": `${name} ${entry.document_id}`,
   });
   const pages = entry.pages && count(entry.pages, /\.(pptx?|odp)$/i.test(entry.name) ? "slide" : "page");
-  const facts = [entry.title === entry.name ? null : entry.name, pages, size(entry.size), entry.version > 1 ? `version ${entry.version}` : null];
+  const facts = [entry.title === entry.name ? null : entry.name, pages, size(entry.size), entry.version > 1 ? `version ${entry.version}` : null, date(entry.uploaded_at)];
   const state = entry.state;
   return el("tr", {},
     el("th", { scope: "row" }, el("span", { dir: "auto" }, entry.title), el("div", { class: "dim facts" }, facts.filter(Boolean).join(" · "))),
@@ -66,10 +66,11 @@ function row(entry) {
     cell("Status", {}, el("span", { class: `state ${state.stage}` }, STAGES[state.stage]),
       state.stage === "failed" ? el("div", { class: "why" }, state.message) : null,
       entry.chunks ? el("div", { class: "dim facts line" }, count(entry.chunks, "passage")) : null,
-      ...entry.warnings.map((text) => el("div", { class: "dim" }, text))),
-    cell("Added", { class: "date" }, new Date(entry.uploaded_at).toLocaleDateString(undefined, { dateStyle: "medium" })),
+      ...entry.warnings.map((text) => el("div", { class: "dim warning" }, text))),
     cell("", { class: "acts" }, ...(entry.editable ? [act("Labels", () => relabel(entry)), act("Delete", () => remove(entry))] : [])));
 }
+
+const date = (text) => new Date(text).toLocaleDateString(undefined, { dateStyle: "medium" });
 
 function size(bytes) {
   const units = ["bytes", "KB", "MB", "GB"];

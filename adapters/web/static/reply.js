@@ -32,7 +32,7 @@ function jump(event, card) {
 }
 
 function sources(reply) {
-  return el("section", { class: "sources", "aria-label": "Sources" }, el("h2", {}, "Sources"),
+  return el("section", { class: "sources", role: "group", "aria-label": "Sources" }, el("h2", {}, "Sources"),
     el("ol", {}, ...reply.sources.map((source) =>
       el("li", { id: `${reply.anchor}-${source.number}` },
         el("span", { class: "cite" }, source.label),
