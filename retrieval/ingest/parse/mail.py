@@ -27,6 +27,7 @@ _UNREAD_TYPES = (
     "application/ms-tnef",
     "text/calendar",
 )
+_ENCRYPTED = ("multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
 
 
 class MailParser:
@@ -110,6 +111,12 @@ def _sorted(message: EmailMessage, limits: ParseLimits) -> tuple[list[EmailMessa
             raise Unreadable("too_large", f"parts nested deeper than {limits.max_depth}")
         if kind == "multipart/alternative":
             pending.append((_best(part), depth + 1))
+        elif kind == "multipart/related":
+            first, *others = _parts(part) or [EmailMessage()]
+            kept = [sub for sub in others if not _is_resource(sub)]
+            pending.extend((sub, depth + 1) for sub in (*reversed(kept), first))
+        elif kind in _ENCRYPTED and not bodies and not attached:
+            raise Unreadable("encrypted", kind)
         elif part.is_multipart() and kind != "message/rfc822":
             pending.extend((sub, depth + 1) for sub in reversed(_parts(part)))
         elif part.get_content_disposition() == "attachment" or not kind.startswith("text/"):
@@ -120,6 +127,20 @@ def _sorted(message: EmailMessage, limits: ParseLimits) -> tuple[list[EmailMessa
         elif kind not in _UNREAD_TYPES:
             attached.append(part)
     return bodies, attached
+
+
+def _is_resource(part: EmailMessage) -> bool:
+    """A picture, style sheet or the like that a page shows."""
+    return part.get_content_maintype() in (
+        "image",
+        "font",
+        "audio",
+        "video",
+    ) or part.get_content_type() in (
+        "text/css",
+        "text/javascript",
+        "application/javascript",
+    )
 
 
 def _parts(part: EmailMessage) -> list[EmailMessage]:

@@ -10,10 +10,10 @@ import pytest
 from retrieval.documents import ParsedDocument
 from retrieval.ingest.parse import parse
 from retrieval.ingest.protocol import Unreadable
-from tests.data import DATA
+from tests.data import DATA, needs_data
 from tests.retrieval.ingest.parse.matching import is_under, read_whole, sections_with, squashed
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, needs_data]
 
 _FOLDER = DATA / "documents" if DATA else None
 
@@ -49,3 +49,10 @@ def test_what_cannot_be_read_is_refused_for_the_right_reason(case: dict[str, Any
     with pytest.raises(Unreadable) as refusal:
         _parse(case["file"])
     assert refusal.value.reason == case["error"]
+
+
+def test_arabic_words_are_whole() -> None:
+    """A ligature's parts come in the order of the alphabet, and words of two scripts stay apart."""
+    whole = read_whole(_parse("right_to_left_01.pdf"))
+    assert "تحسين الإنتاجية" in whole
+    assert "R و Python من الأدوات" in whole

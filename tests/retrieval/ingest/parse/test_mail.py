@@ -11,7 +11,7 @@ from retrieval.documents import ParsedDocument
 from retrieval.ingest.limits import ParseLimits
 from retrieval.ingest.parse import parse
 from retrieval.ingest.protocol import Unreadable
-from tests.retrieval.ingest.parse.matching import read_whole
+from tests.retrieval.ingest.parse.matching import outcome, read_whole
 from tests.retrieval.ingest.parse.office_files import docx, paragraph
 from tests.retrieval.ingest.parse.pdf_files import PdfPage, pdf
 
@@ -126,6 +126,25 @@ def test_only_so_many_attachments() -> None:
 )
 def test_malformed_mail_is_read_as_far_as_it_goes(data: bytes) -> None:
     assert "The text" in read_whole(parse("a.eml", data))
+
+
+@pytest.mark.parametrize("kind", ["multipart/encrypted; boundary=b", "application/pkcs7-mime"])
+def test_encrypted_mail(kind: str) -> None:
+    data = f"From: a@b.c\nSubject: x\nMIME-Version: 1.0\nContent-Type: {kind}\n\n--b\n\nVersion: 1\n--b--\n"
+    assert outcome("a.eml", data.encode()) == "encrypted"
+
+
+def test_a_saved_page_without_what_it_shows() -> None:
+    data = (
+        b'From: <Saved>\nSubject: Page\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="b"\n\n'
+        b"--b\nContent-Type: text/html\n\n<h1>Page</h1><p>Its text\n"
+        b"--b\nContent-Type: text/css\n\nh1 { color: red }\n"
+        b"--b\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\niVBORw0KGgo=\n--b--\n"
+    )
+    document = parse("a.mht", data)
+    assert [section.heading_path for section in document.sections] == [(), ("Page",)]
+    assert document.sections[-1].markdown == "Its text"
+    assert document.warnings == ()
 
 
 def test_the_charset_of_a_part_that_lies() -> None:
