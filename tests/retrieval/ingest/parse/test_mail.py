@@ -130,13 +130,13 @@ def test_malformed_mail_is_read_as_far_as_it_goes(data: bytes) -> None:
 
 @pytest.mark.parametrize("kind", ["multipart/encrypted; boundary=b", "application/pkcs7-mime"])
 def test_encrypted_mail(kind: str) -> None:
-    data = f"From: a@b.c\nSubject: x\nMIME-Version: 1.0\nContent-Type: {kind}\n\n--b\n\nVersion: 1\n--b--\n"
+    data = f"Subject: x\nMIME-Version: 1.0\nContent-Type: {kind}\n\n--b\n\nVersion: 1\n--b--\n"
     assert outcome("a.eml", data.encode()) == "encrypted"
 
 
 def test_a_saved_page_without_what_it_shows() -> None:
     data = (
-        b'From: <Saved>\nSubject: Page\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="b"\n\n'
+        b'Subject: Page\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="b"\n\n'
         b"--b\nContent-Type: text/html\n\n<h1>Page</h1><p>Its text\n"
         b"--b\nContent-Type: text/css\n\nh1 { color: red }\n"
         b"--b\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\niVBORw0KGgo=\n--b--\n"
