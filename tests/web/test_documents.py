@@ -80,6 +80,17 @@ async def test_an_upload_that_fails_says_why(site: Site, context: BrowserContext
     await expect(row).to_have_count(0)
 
 
+async def test_an_upload_that_is_refused_says_why(site: Site, context: BrowserContext) -> None:
+    page = await opened(context, site, "documents")
+    await page.get_by_label("Labels", exact=True).fill(",".join(map(str, range(30))))
+    await page.locator("#files").set_input_files(HANDBOOK / "vpn.md")
+    status = page.locator("#upload-status")
+    await expect(status).to_have_text("vpn.md: not sent. Up to 20 labels of up to 60 characters each.")
+    await page.wait_for_load_state("networkidle")
+    await expect(status).to_contain_text("not sent")
+    assert await site.app.documents.list(site.actor) == []
+
+
 async def test_labels_versions_and_delete(site: Site, context: BrowserContext, tmp_path: Path) -> None:
     file = tmp_path / "vpn.md"
     file.write_text("# VPN\n\nThe gateway is vpn1.")

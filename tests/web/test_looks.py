@@ -67,9 +67,7 @@ async def _walk(context: BrowserContext, site: Site) -> AsyncGenerator[tuple[str
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (npm ci)")
 @pytest.mark.parametrize("look", LOOKS)
-async def test_no_findings_for_assistive_technology(
-    handbook: Site, browser: Browser, look: str
-) -> None:
+async def test_no_findings_for_assistive_technology(handbook: Site, browser: Browser, look: str) -> None:
     rules = AXE.read_text("utf-8")
     findings: list[str] = []
     async with views(browser, handbook, look) as walk:

@@ -85,7 +85,7 @@ async function upload(files) {
   }
   sending -= left.length;
   state();
-  loadDocuments();
+  await loadDocuments();
   if (problem) {
     const what = left.length === 1 ? left[0].name : `${left.length} files`;
     say("upload-status", `${what}: not sent. ${problem}`, { error: true });
