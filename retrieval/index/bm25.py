@@ -71,7 +71,8 @@ def encode_query(text: str, languages: frozenset[str]) -> Sparse:
     """
     terms = terms_of(text[:QUERY_CHARACTERS])
     analyses = list(dict.fromkeys(analysis_of(code) for code in sorted(languages))) or [UNKNOWN]
-    function_words = [_function_words(terms.words, analysis) for analysis in analyses]
+    alone = len(analyses) == 1
+    function_words = [set[str]() if alone else _function_words(terms.words, a) for a in analyses]
     likely = max(range(len(analyses)), key=lambda n: len(function_words[n]))
     known = len(function_words[likely]) > 1
     if known:

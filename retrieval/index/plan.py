@@ -19,8 +19,10 @@ BM25 = "bm25"
 #: Qdrant scores 1/(k - 1 + rank) with ranks from 1, so this k gives 1/(60 + rank).
 QDRANT_RRF_K = RRF_K + 1
 
-#: Entries of each list that take part in the fusion, at least.
-DEPTH = 100
+#: Entries of each list beyond the limit that take part in the fusion. Few: with k = 60 a passage that
+#: is far down in two lists beats one that leads a single list. On seven public sets nDCG@10 was better
+#: with lists of 20 than with lists of 100 on each (on one by .02), and recall@36 no worse with 46.
+DEEPER = 10
 #: Fused hits asked for beyond the limit. Among equal scores Qdrant cuts at random, so we cut.
 SPARE = 16
 
@@ -80,7 +82,8 @@ def plan_of(
     rankings: tuple[Ranking, ...], where: Where, corpus: Where, *, limit: int, explain: bool
 ) -> Plan:
     fetch = limit + SPARE
-    return Plan(rankings, where, corpus, max(DEPTH, 2 * fetch), fetch, explain)
+    depth = limit + DEEPER if len(rankings) > 1 else fetch
+    return Plan(rankings, where, corpus, depth, fetch, explain)
 
 
 def hits_of(found: Found, plan: Plan, limit: int) -> list[Hit]:

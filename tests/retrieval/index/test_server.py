@@ -98,7 +98,7 @@ async def test_a_search_is_one_request_with_one_flat_list(double: QdrantDouble, 
     corpus = {"must": [{"key": "live", "match": {"value": "w"}}]}
     for part in [*fused["prefetch"], *lists]:
         assert part["filter"] == {"must": where}
-        assert part["limit"] >= 100
+        assert part["limit"] >= 5
         assert "prefetch" not in part
         expected = {"idf": {"corpus": corpus}} if part["using"] == "bm25" else None
         assert {k: v for k, v in (part.get("params") or {}).items() if k == "idf"} == (expected or {})
