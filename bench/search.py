@@ -217,7 +217,7 @@ async def bench(size: int, arguments: argparse.Namespace, table: Table) -> None:
         table.add_row(
             f"{size:,}{' optimised' if optimized else ''}",
             f"{ours / raw:.2f}",
-            f"+{ours - raw:.2f}",
+            f"{ours - raw:+.2f}",
             f"{explained / raw:.2f}",
             f"{statistics.median(local) / ours:,.0f}" if local else "-",
             *(spread(t) for t in (times.raw, times.ours, times.explained)),

@@ -89,34 +89,50 @@ def _config(dimension: int) -> qe.EdgeConfig:
 
 
 def query(shard: qe.EdgeShard, plan: Plan) -> Found:
-    """The fused list, and where asked for each list by itself, in one batch."""
+    """The fused list, and where asked for each list by itself.
+
+    To explain, the lists come first; then a dense one need not be searched for a second time to be
+    fused, which is most of the work.
+    """
     where = filter_of(plan.where)
     corpus = qe.SearchParams(idf=qe.IdfParams(corpus=filter_of(plan.corpus)))
-    searches = [
-        (_nearest(ranking), corpus if isinstance(ranking.query, Sparse) else None)
-        for ranking in plan.rankings
-    ]
-    requests = [
+    searches = [(_nearest(r), corpus if isinstance(r.query, Sparse) else None) for r in plan.rankings]
+    lists: list[list[qe.ScoredPoint]] = []
+    among = [where] * len(searches)
+    if plan.explain:
+        requests = [
+            qe.QueryRequest(limit=plan.depth, query=nearest, filter=where, params=params)
+            for nearest, params in searches
+        ]
+        lists = shard.query_batch(qe.QueryBatchRequest(requests))
+        among = [
+            _these(points) if params is None and _distinct(points) else where
+            for points, (_, params) in zip(lists, searches, strict=True)
+        ]
+    fused = shard.query(
         qe.QueryRequest(
             limit=plan.fetch,
             query=cast("qe.Fusion", qe.Fusion.Rrf(k=QDRANT_RRF_K)),  # the stub lacks that it is one
             prefetches=[
-                qe.Prefetch(limit=plan.depth, query=nearest, filter=where, params=params)
-                for nearest, params in searches
+                qe.Prefetch(limit=plan.depth, query=nearest, filter=points, params=params)
+                for (nearest, params), points in zip(searches, among, strict=True)
             ],
             with_payload=qe.PayloadSelector.Include(list(p.READ)),
         )
-    ]
-    if plan.explain:
-        requests += [
-            qe.QueryRequest(limit=plan.depth, query=nearest, filter=where, params=params)
-            for nearest, params in searches
-        ]
-    fused, *lists = shard.query_batch(qe.QueryBatchRequest(requests))
+    )
     return Found(
         [Row(str(point.id), point.score, point.payload or {}) for point in fused],
         [[(str(point.id), point.score) for point in points] for points in lists],
     )
+
+
+def _these(points: Sequence[qe.ScoredPoint]) -> qe.Filter:
+    return qe.Filter(must=[qe.HasIdCondition({point.id for point in points})])
+
+
+def _distinct(points: Sequence[qe.ScoredPoint]) -> bool:
+    """Without ties, whose order would depend on how they are looked up."""
+    return len({point.score for point in points}) == len(points)
 
 
 def _nearest(ranking: Ranking) -> qe.Query:
