@@ -1,0 +1,1 @@
+"""Slack: what the bot says there."""

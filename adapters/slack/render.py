@@ -1,0 +1,207 @@
+"""A reply as Slack messages. Pure: the JSON that `chat.postMessage` takes, without a client."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypedDict
+
+from adapters.blocks import Block, Table, to_blocks
+from adapters.conversation import Citation, Reply
+from adapters.markdown import JOINER, Dialect, cut, is_web, to_plain
+from adapters.slack import limits
+
+#: `action_id`s, whose values are turn ids; of `ASK` a question.
+FEEDBACK, MENU, ASK = "reply_feedback", "reply_menu", "ask"
+UP, DOWN, WHY = "up:", "down:", "why:"
+
+#: `<!channel>`, `<@U1>`, `<#C1>`, links to other schemes in Slack's own form, and names that ping.
+_ACTIVE = re.compile(
+    r"<(?=[!@#])|<(?=(?!https?:)[a-z][a-z0-9+.-]*:)|@(?=(?:here|channel|everyone)\b)",
+    re.IGNORECASE,
+)
+#: Characters of a block of the answer, so that several fit into a message with their JSON around them.
+_BLOCK = 5_000
+_TITLE = 200
+#: Half a word or entity at the end.
+_BROKEN_OFF = re.compile(r"\s\S{0,80}$|&[a-z]*$")
+
+
+class SlackMessage(TypedDict):
+    """`text` is what notifications and screen readers get: the words of the message."""
+
+    text: str
+    blocks: list[dict[str, Any]]
+
+
+def render(reply: Reply) -> list[SlackMessage]:
+    """One message, or several in order where the reply is too long for one. Never empty."""
+    dialect = Dialect(active=_ACTIVE, marks={c.label: f"[{c.label}]" for c in reply.citations})
+    messages = _Messages(dialect)
+    for block in to_blocks(reply.text, dialect, limit=_BLOCK):
+        messages.add(_answer(block, dialect, tables=not messages.has_table), block.text)
+    _sources(reply, messages)
+    notes = [*reply.notes, *([f"Reference: {reply.reference}"] if reply.reference else [])]
+    for note in notes:
+        if text := cut(_quiet(note), limits.CONTEXT_TEXT):
+            messages.add({"type": "context", "elements": [_plain_text(text)]}, "" if reply.text else text)
+    _acts(reply, messages)
+    return messages.done()
+
+
+class _Messages:
+    """Fills messages up to their limits."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._done: list[tuple[list[str], list[dict[str, Any]]]] = [([], [])]
+        self._size = 0
+
+    @property
+    def has_table(self) -> bool:
+        """The message that is being filled has its one table block."""
+        return any(block["type"] == "table" for block in self._done[-1][1])
+
+    def add(self, block: dict[str, Any], markdown: str = "") -> None:
+        """`markdown` is what the block says in the message's text."""
+        texts, blocks = self._done[-1]
+        size = cost(block)
+        if blocks and (len(blocks) == limits.BLOCKS or self._size + size > limits.MESSAGE):
+            texts, blocks = [], []
+            self._done.append((texts, blocks))
+            self._size = 0
+        blocks.append(block)
+        self._size += size
+        if markdown:
+            texts.append(markdown)
+
+    def done(self) -> list[SlackMessage]:
+        return [SlackMessage(text=self._text(texts), blocks=blocks) for texts, blocks in self._done]
+
+    def _text(self, texts: list[str]) -> str:
+        """Slack reads its own markup in it, so `&`, `<` and `>` are written as entities."""
+        words = _quiet(to_plain("\n\n".join(texts), self._dialect))
+        escaped = words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        if utf16(escaped) > limits.TEXT:
+            head = escaped.encode("utf-16-le", "replace")[: 2 * limits.TEXT - 2].decode(
+                "utf-16-le", "ignore"
+            )
+            escaped = _BROKEN_OFF.sub("", head) + "…"
+        return escaped or "Sources and notes"
+
+
+def utf16(text: str) -> int:
+    return len(text.encode("utf-16-le", "replace")) // 2
+
+
+def cost(block: dict[str, Any]) -> int:
+    """Of `limits.MESSAGE`."""
+    return utf16(json.dumps(block, ensure_ascii=False)) + limits.BLOCK_OVERHEAD
+
+
+def _quiet(text: str) -> str:
+    return _ACTIVE.sub(lambda match: f"{match[0]}{JOINER}", text)
+
+
+def _plain_text(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def _answer(block: Block, dialect: Dialect, *, tables: bool) -> dict[str, Any]:
+    if tables and block.table is not None and (table := _table(block.table, dialect)) is not None:
+        return table
+    return {"type": "markdown", "text": block.text}
+
+
+def _table(table: Table, dialect: Dialect) -> dict[str, Any] | None:
+    """None for what a table block can't hold, links among it: it stays Markdown."""
+    if len(table.rows) > limits.TABLE_ROWS or len(table.align) > limits.TABLE_COLUMNS:
+        return None
+    if any("](" in cell for row in table.rows for cell in row):
+        return None
+    rows = [
+        [{"type": "raw_text", "text": _quiet(to_plain(cell, dialect)) or "\u00a0"} for cell in row]
+        for row in table.rows
+    ]
+    made = {
+        "type": "table",
+        "column_settings": [{"align": side, "is_wrapped": True} for side in table.align],
+        "rows": rows,
+    }
+    return made if cost(made) <= limits.MESSAGE else None
+
+
+def _sources(reply: Reply, messages: _Messages) -> None:
+    """Rich text, in which Slack takes no word of a title for markup."""
+    if not reply.citations:
+        return
+    header: dict[str, Any] = {"type": "section", "text": {"type": "mrkdwn", "text": "*Sources*"}}
+    if (menu := _menu(reply)) is not None:
+        header["accessory"] = menu
+    messages.add(header)
+    elements: list[dict[str, Any]] = []
+    for line in map(_source, reply.citations):
+        if elements and cost(_rich_text([*elements, *line])) > limits.MESSAGE // 2:
+            messages.add(_rich_text(elements))
+            elements = []
+        elements += [_NEW_LINE, *line] if elements else line
+    messages.add(_rich_text(elements))
+
+
+_NEW_LINE = {"type": "text", "text": "\n"}
+
+
+def _rich_text(elements: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": elements}]}
+
+
+def _source(citation: Citation) -> list[dict[str, Any]]:
+    """`1. Title, p. 3 · Heading`, on a line of its own."""
+    number = f"{citation.label}. " if citation.label.isdecimal() else f"[{citation.label}] "
+    title = _line(citation.title) or _line(citation.name) or "Untitled"
+    url = citation.url or citation.source_url
+    link: dict[str, Any] = {"type": "text", "text": title}
+    if url and is_web(url) and len(url) <= limits.URL:
+        link = {"type": "link", "url": url, "text": title}
+    place = _line(citation.place())
+    after = [{"type": "text", "text": f", {place}"}] if place else []
+    return [{"type": "text", "text": _quiet(number)}, link, *after]
+
+
+def _line(text: str) -> str:
+    return _quiet(cut(" ".join(text.split()), _TITLE))
+
+
+def _menu(reply: Reply) -> dict[str, Any] | None:
+    value = f"{WHY}{reply.turn_id}"
+    if reply.kind == "notice" or len(value) > limits.OPTION_VALUE:
+        return None
+    return {
+        "type": "overflow",
+        "action_id": MENU,
+        "options": [{"text": {"type": "plain_text", "text": "Why this answer?"}, "value": value}],
+    }
+
+
+def _acts(reply: Reply, messages: _Messages) -> None:
+    asks = [
+        {
+            "type": "button",
+            "action_id": f"{ASK}:{number}",
+            "text": _plain_text(cut(_quiet(question), limits.BUTTON_TEXT)),
+            "value": question,
+        }
+        for number, question in enumerate(reply.suggestions[:5])
+        if question.strip() and len(question) <= limits.BUTTON_VALUE
+    ]
+    menu = [menu] if not reply.citations and (menu := _menu(reply)) is not None else []
+    if reply.kind in ("answer", "not_covered") and len(reply.turn_id) < limits.BUTTON_VALUE - 10:
+        rate = {
+            "type": "feedback_buttons",
+            "action_id": FEEDBACK,
+            "positive_button": {"text": _plain_text("Helpful"), "value": f"{UP}{reply.turn_id}"},
+            "negative_button": {"text": _plain_text("Not helpful"), "value": f"{DOWN}{reply.turn_id}"},
+        }
+        messages.add({"type": "context_actions", "elements": [rate]})
+    if asks or menu:
+        messages.add({"type": "actions", "elements": [*asks, *menu]})

@@ -1,0 +1,1 @@
+"""Microsoft Teams: what the bot says there."""
