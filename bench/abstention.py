@@ -1,13 +1,13 @@
 """Fits and measures the extractive answerer: what it finds, and when it says that nothing answers.
 
-    python -m bench.abstention ../shared/data/retrieval/xquad [--cache DIR] [--every N] [--fit]
+    python -m bench.abstention ../shared/data/retrieval [--cache DIR] [--every N] [--fit]
 
-Each question is asked three times: with its paragraph among the sources, with the next best ones in its
-place, which mostly come from the same article ("near"), and without any of its article ("far"). "kept"
-are the questions that are answered in the first case, the others are false answers (some near ones are
-right: another paragraph may say it too). With `--fit` it also prints new constants for
-`retrieval/answer/extractive/weights.py`, fitted on all questions; the figures are then those of constants
-fitted on the other half of the articles.
+Each question of XQuAD is asked three times: with its paragraph among the sources, with the next best ones
+in its place, which mostly come from the same article ("near"), and without any of its article ("far").
+"kept" are the questions that are answered in the first case, the others are false answers (some near ones
+are right: another paragraph may say it too). With `--fit` it also prints new constants for
+`retrieval/answer/extractive/weights.py`, fitted on all questions and on MTRAG's, which are asked as people
+ask; the figures are then those of constants fitted on the other half of XQuAD's articles.
 """
 
 from __future__ import annotations
@@ -20,34 +20,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bench.cached_embedder import CachedEmbedder
+from bench.fitting import Floats, Turn, fit, read_turn
+from bench.mtrag import Mtrag
 from bench.xquad import Case, cases
-from retrieval.answer.events import Source
-from retrieval.answer.extractive.features import NAMES, Candidate, feature_matrix, rarity
-from retrieval.answer.extractive.passages import read_passage
+from retrieval.answer.extractive.features import NAMES
 from retrieval.answer.extractive.question import Question, read_question
 from retrieval.answer.extractive.rank import Ranker, Scored, score_of
 from retrieval.answer.extractive.render import render
 from retrieval.answer.extractive.select import select
 from retrieval.models.local import E5Embedder
 
-Floats = NDArray[np.float64]
-#: Languages of question and passage, and the share of answered questions that the level keeps.
-GROUPS = {
-    "SAME": ([(code, code) for code in ("en", "de", "es", "zh", "ar", "th")], 0.86),
-    "OTHER": ([(code, "en") for code in ("de", "es", "zh", "ar", "th")], 0.78),
-}
-
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    candidates: list[Candidate]
-    #: Shape (candidates, len(NAMES)).
-    features: Floats
-    #: Whether each candidate holds the answer.
-    holds: NDArray[np.bool_]
+class Group:
+    #: Languages of question and passage.
+    couples: list[tuple[str, str]]
+    #: MTRAG's share in the fit.
+    share: float
+    #: Share of the questions with an answer that are answered at least.
+    kept: float
+
+
+GROUPS = {
+    "SAME": Group([(code, code) for code in ("en", "de", "es", "zh", "ar", "th")], 0.2, 0.82),
+    "OTHER": Group([(code, "en") for code in ("de", "es", "zh", "ar", "th")], 0.0, 0.84),
+}
+#: More are answered while the false answers to near questions are fewer than this ...
+NEAR = 0.1
+#: ... and fewer than `kept` where this share of the far questions would be answered, too.
+FAR = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,57 +73,43 @@ class Constants:
 
 async def ask(case: Case, ranker: Ranker) -> Asked:
     question = read_question(case.question)
-
-    async def turn(sources: Sequence[Source]) -> Turn:
-        passages = [read_passage(source, rank) for rank, source in enumerate(sources)]
-        candidates = await ranker.candidates(question, passages)
-        weights = rarity(question, [line for passage in passages for line in passage.lines])
-        holds = [
-            c.passage.source.chunk.chunk_id == str(case.gold)
-            and any(answer in c.line.unit.of(c.passage.text) for answer in case.answers)
-            for c in candidates
-        ]
-        return Turn(candidates, feature_matrix(question, weights, candidates), np.array(holds, bool))
-
-    return Asked(
-        case,
-        question,
-        await turn(case.with_gold),
-        await turn(case.without_gold),
-        await turn(case.without_article),
-    )
+    gold, near, far = [
+        await read_turn(question, sources, ranker)
+        for sources in (case.with_gold, case.without_gold, case.without_article)
+    ]
+    for place, candidate in enumerate(gold.candidates):
+        passage = candidate.passage
+        if passage.source.chunk.chunk_id == str(case.gold):
+            text = candidate.line.unit.of(passage.text)
+            gold.holds[place] = any(answer in text for answer in case.answers)
+    return Asked(case, question, gold, near, far)
 
 
-def fit(groups: dict[str, list[Asked]], keep: float, *, ridge: float = 1e-2) -> Constants:
-    """Ridge logistic regression over all lines by Newton's method, then the level of each language."""
-    turns = [turn for group in groups.values() for asked in group for turn in (asked.gold, asked.near)]
-    features = np.vstack([turn.features for turn in turns])
-    labels = np.concatenate([turn.holds for turn in turns]).astype(float)
-    mean, spread = features.mean(0), features.std(0) + 1e-9
-    design = np.c_[(features - mean) / spread, np.ones(len(features))]
-    penalty = ridge * len(labels) * np.r_[np.ones(features.shape[1]), 0]
-    solution = np.zeros(design.shape[1])
-    for _ in range(30):
-        odds = 1 / (1 + np.exp(-design @ solution))
-        gradient = design.T @ (odds - labels) + penalty * solution
-        curvature = (design * (odds * (1 - odds))[:, None]).T @ design + np.diag(penalty)
-        solution -= np.linalg.solve(curvature, gradient)
-    slopes = solution[:-1] / spread
-    levels = {
-        language: -float(np.quantile([(a.gold.features @ slopes).max() for a in group], 1 - keep))
-        for language, group in groups.items()
-    }
+def fit_groups(groups: dict[str, list[Asked]], others: Sequence[Turn], group: Group) -> Constants:
+    turns = [turn for asked in groups.values() for a in asked for turn in (a.gold, a.near, a.far)]
+    slopes = fit([(1 - group.share, turns), (group.share, others)] if others else [(1.0, turns)])
+    levels = {language: _level(asked, slopes, group.kept) for language, asked in groups.items()}
     return Constants(slopes, levels)
 
 
-def scores(turn: Turn, language: str, constants: Constants | None, asked: str, written: str) -> Floats:
+def _level(group: list[Asked], slopes: Floats, kept: float) -> float:
+    """What to add, so that a line that is to be quoted scores above 0."""
+    true, near, far = [
+        np.array([turn.best(slopes) for turn in turns])
+        for turns in ([a.gold for a in group], [a.near for a in group], [a.far for a in group])
+    ]
+    lenient = min(np.quantile(near, 1 - NEAR), np.quantile(true, 1 - kept))
+    return -float(max(lenient, np.quantile(far, 1 - FAR)))
+
+
+def scores(turn: Turn, constants: Constants | None, asked: str, written: str) -> Floats:
     if constants is None:
         return np.array([score_of(row, asked, written) for row in turn.features])
-    return turn.features @ constants.slopes + constants.levels[language]
+    return turn.features @ constants.slopes + constants.levels[asked]
 
 
 def reply(asked: Asked, values: Floats) -> tuple[str, int]:
-    """The text of a concise answer without its labels, and how many lines it quotes."""
+    """The text of a concise answer, and how many lines it quotes."""
     pairs = zip(asked.gold.candidates, values, strict=True)
     ranked = sorted((Scored(c, float(v)) for c, v in pairs), key=lambda s: -s.score)
     excerpts = select(asked.question, ranked, "concise")
@@ -166,27 +155,41 @@ async def main() -> None:
     options = parser.parse_args()
     embedder = CachedEmbedder(E5Embedder(options.cache / "model"), options.cache)
     ranker = Ranker(embedder)
-    for title, (couples, keep) in GROUPS.items():
+    mtrag: list[Turn] = []
+    if options.fit:
+        data = Mtrag(options.folder / "mtrag_un_pool")
+        mtrag = [turn for pair in await data.turns(embedder, ranker) for turn in pair]
+        embedder.save()
+    for title, kind in GROUPS.items():
         groups: dict[str, list[Asked]] = {}
-        for asked, written in couples:
-            found = await cases(options.folder, asked, written, embedder, every=options.every)
+        for asked, written in kind.couples:
+            found = await cases(options.folder / "xquad", asked, written, embedder, every=options.every)
             groups[asked] = [await ask(case, ranker) for case in found]
             embedder.save()
+        others = mtrag if kind.share else []
         halves: list[Constants | None] = [None, None]
         if options.fit:
-            constants = fit(groups, keep)
+            constants = fit_groups(groups, others, kind)
             print(f"{title}: Final = ({', '.join(f'{value:.3f}' for value in constants.slopes)})")
             print(f"{title}_LEVELS: Final = { {k: round(v, 2) for k, v in constants.levels.items()} }")
             print("   " + ", ".join(NAMES))
             halves = [
-                fit({k: [a for a in g if a.case.article % 2 == half] for k, g in groups.items()}, keep)
+                fit_groups(
+                    {k: [a for a in g if a.case.article % 2 == half] for k, g in groups.items()},
+                    others,
+                    kind,
+                )
                 for half in (1, 0)
             ]
-        for asked, written in couples:
+        for asked, written in kind.couples:
             group = groups[asked]
             columns = [
-                [scores(turn(a), asked, halves[a.case.article % 2], asked, written) for a in group]
-                for turn in (lambda a: a.gold, lambda a: a.near, lambda a: a.far)
+                [scores(turn, halves[a.case.article % 2], asked, written) for a, turn in turns]
+                for turns in (
+                    [(a, a.gold) for a in group],
+                    [(a, a.near) for a in group],
+                    [(a, a.far) for a in group],
+                )
             ]
             report(f"{asked}>{written}", group, *columns)
 

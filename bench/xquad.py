@@ -55,7 +55,7 @@ async def cases(
     fused = 1 / (60 + ranks(dense))
     if asked == written:
         fused += 1 / (60 + ranks(bm25([questions[i] for i in ids], paragraphs, written)))
-    chunks = [_chunk(number, text, written) for number, text in enumerate(paragraphs)]
+    chunks = [make_chunk(number, text, written) for number, text in enumerate(paragraphs)]
     result: list[Case] = []
     for row, query_id in enumerate(ids):
         order = np.argsort(-fused[row], kind="stable").tolist()
@@ -80,7 +80,7 @@ def _sources(order: Sequence[int], chunks: Sequence[Chunk]) -> tuple[Source, ...
     return tuple(Source(str(place), chunks[number], 1 / place) for place, number in enumerate(order, 1))
 
 
-def _chunk(number: int, text: str, language: str) -> Chunk:
+def make_chunk(number: int, text: str, language: str) -> Chunk:
     meta = DocumentMeta(
         workspace="bench",
         knowledge_base="xquad",

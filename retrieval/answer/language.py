@@ -25,12 +25,12 @@ def language_of(text: str) -> str | None:
     votes = Counter[str]()
     for word in _WORD.findall(text.casefold()):
         votes.update(_languages_by_word().get(word, ()))
-    ranked = votes.most_common(2)
-    if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) and not _other_script(text):
-        return ranked[0][0]
+    leading = [language for language, count in votes.items() if count == max(votes.values())]
+    if len(leading) == 1 and not _other_script(text):
+        return leading[0]
     detected = detect(text).language
-    if ranked and detected not in votes and not _other_script(text):
-        return ranked[0][0]
+    if leading and detected not in leading and not _other_script(text):
+        return "en" if "en" in leading else leading[0]
     return None if detected == UNDETERMINED else detected
 
 

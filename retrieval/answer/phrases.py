@@ -10,7 +10,7 @@ from retrieval.answer.protocol import CannedKey
 from retrieval.answer.wording import sayings_of
 
 #: Lines inside an answer, besides the replies that stand for one.
-LeadKey = Literal["documents_say"]
+LeadKey = Literal["documents_say", "closest"]
 
 _FALLBACK = "en"
 

@@ -93,13 +93,13 @@ class Writer:
             with trace.step("generate without a model", **_inputs(task)) as step:
                 draft = Draft(self._fallback, task.request(step), style=task.labels, times=self._times)
                 async with closing(draft.deltas()) as deltas:
-                    async for text in deltas:
-                        if not half:
-                            yield TextDelta(text)
+                    texts = [text async for text in deltas]
             if draft.end != "complete":
                 # "Not covered" by a few rules means little: the model might have found it.
                 yield failed(error, trace)
                 return
+            for text in texts if not half else ():
+                yield TextDelta(text)
         fell_back, seen = error is not None, half or draft.text
         async with closing(self._finish(task, draft, trace, fell_back=fell_back, seen=seen)) as events:
             async for event in events:
@@ -114,7 +114,9 @@ class Writer:
         if draft.named:
             yield Status("checking")
             citations = await cite(draft.named, task.sources, self._quotes, style=task.labels, trace=trace)
-            done = replace(done, citations=citations)
+            # A model may answer in part; without one it is the closest passage, shown as such.
+            closest = self._modelless and draft.end == "not_covered"
+            done = replace(done, citations=citations, outcome="not_covered" if closest else done.outcome)
         elif draft.end == "complete" and task.kept:
             marks = "".join(f"[{citation.label}]" for citation in task.kept)
             done = replace(done, text=f"{done.text} {marks}", citations=task.kept)

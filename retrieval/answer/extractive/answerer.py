@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 
 from retrieval.answer.extractive.passages import read_passage
 from retrieval.answer.extractive.question import Question, read_question, read_rewritten
-from retrieval.answer.extractive.rank import Ranker
+from retrieval.answer.extractive.rank import Ranker, Scored
 from retrieval.answer.extractive.render import render
 from retrieval.answer.extractive.rework import Reworker
 from retrieval.answer.extractive.select import Excerpt, select
+from retrieval.answer.extractive.weights import CLOSEST
 from retrieval.answer.language import language_of
-from retrieval.answer.phrases import PhraseBook
+from retrieval.answer.phrases import LeadKey, PhraseBook
 from retrieval.answer.protocol import AnswerRequest, NotCovered
 from retrieval.models.protocol import Embedder
 
@@ -29,32 +30,47 @@ class ExtractiveAnswerer:
 
     async def answer(self, request: AnswerRequest) -> AsyncIterator[str]:
         """Whole paragraphs as deltas. Raises as `Answerer` says; what `request.style` asks for beyond
-        its length needs a model and is left out."""
+        its length needs a model and is left out.
+
+        Where nothing answers but something comes near, that is quoted as such before `NotCovered`.
+        """
         if request.rework is not None:
             yield await self._reworker.rework(request)
             return
-        excerpts = await self.excerpts(request)
-        lead = self._lead(request, excerpts[0])
+        question, scored = await self._find(request)
+        if not scored or scored[0].score < CLOSEST:
+            raise NotCovered
+        covered = scored[0].score >= 0
+        if not covered:
+            first = scored[0].candidate.passage
+            scored = [each for each in scored if each.candidate.passage is first]
+        excerpts = select(question, scored, request.style.length)
+        lead = self._lead(request, excerpts[0], covered)
         for number, excerpt in enumerate(excerpts):
             yield ("\n\n" if number else lead) + render(excerpt)
+        if not covered:
+            raise NotCovered
 
-    async def excerpts(self, request: AnswerRequest) -> list[Excerpt]:
-        """What would be quoted, best first. Raises `NotCovered` and `ModelError`."""
+    async def _find(self, request: AnswerRequest) -> tuple[Question, list[Scored]]:
+        """The lines for the reading of the question that is answered best, best first."""
         passages = [read_passage(source, rank) for rank, source in enumerate(request.sources)]
+        best: tuple[Question, list[Scored]] = read_question(request.question), []
         for question in _readings(request):
             scored = await self._ranker.rank(question, passages)
-            if scored:
-                request.step.outputs.setdefault("best score", round(scored[0].score, 2))
-            if scored and scored[0].score >= 0:
-                return select(question, scored, request.style.length)
-        raise NotCovered
+            if scored and (not best[1] or scored[0].score > best[1][0].score):
+                best = question, scored
+            if best[1] and best[1][0].score >= 0:
+                break
+        request.step.outputs["best score"] = round(best[1][0].score, 2) if best[1] else None
+        return best
 
-    def _lead(self, request: AnswerRequest, first: Excerpt) -> str:
-        """A line before quotes that are in another language than the one to answer in."""
+    def _lead(self, request: AnswerRequest, first: Excerpt, covered: bool) -> str:
+        """A line before quotes that don't answer, or that are in another language than the reply."""
         language = request.language or language_of(request.question)
-        if language is None or language == first.passage.language:
+        if covered and language in (None, first.passage.language):
             return ""
-        return self._phrases.reply("documents_say", text=request.question, language=language) + "\n\n"
+        key: LeadKey = "documents_say" if covered else "closest"
+        return self._phrases.reply(key, text=request.question, language=language) + "\n\n"
 
 
 def _readings(request: AnswerRequest) -> list[Question]:

@@ -27,9 +27,11 @@ NAMES = (
 
 #: Counts for as many lines as there are anchors, so that with few lines at hand their mean says little.
 _ANCHOR_WEIGHT = 12
-#: A word of the question that is only part of a longer word of the line.
-_PART_WEIGHT = 0.7
+#: What a word of the question counts that stands only in the heading or in a longer word of the line.
+_HALF = 0.7
 _PART_CHARS = 5
+#: The topic itself is in every line at hand, since they were searched by it: it counts all the same.
+_LEAST_RARITY = 1.0
 #: A word that the thread added: what the person wrote now counts for more.
 _ADDED_WEIGHT = 0.5
 #: Items or rows before and after one that are read together with it.
@@ -55,11 +57,12 @@ class Candidate:
 
 
 def rarity(question: Question, lines: Sequence[Line]) -> dict[str, float]:
-    """BM25's inverse document frequency of the question's words, with `lines` as the collection."""
+    """Weight of each of the question's words: above a least one, BM25's inverse document frequency with
+    `lines` as the collection."""
     count = len(lines)
     seen = Counter(key for line in lines for key in question.keys if key in line.keys)
     return {
-        key: math.log(1 + (count - seen[key] + 0.5) / (seen[key] + 0.5))
+        key: (_LEAST_RARITY + math.log(1 + (count - seen[key] + 0.5) / (seen[key] + 0.5)))
         * (_ADDED_WEIGHT if key in question.added else 1.0)
         for key in question.keys
     }
@@ -72,8 +75,8 @@ def coverage(weights: Mapping[str, float], line: Line) -> float:
     for key, weight in weights.items():
         if key in line.keys:
             found += weight
-        elif len(key) >= _PART_CHARS and key in line.folded:
-            found += _PART_WEIGHT * weight
+        elif key in line.heading_keys or (len(key) >= _PART_CHARS and key in line.folded):
+            found += _HALF * weight
     return found / total if total else 0.0
 
 

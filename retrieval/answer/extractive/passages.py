@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -17,6 +19,8 @@ from retrieval.ingest.tables import cells
 #: Characters of a unit that are embedded and compared: enough for any sentence, and a bound for code.
 _READ_CHARS = 500
 _HEADING_CHARS = 100
+_TITLE_CHARS = 40
+_STOPPED = re.compile(r"[.!?:;,…。！？：；，、।؟][\"'”“’»）)*_`\]]*\Z")
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,13 @@ class Line:
         return frozenset(term.key for term in self.terms)
 
     @cached_property
+    def heading_keys(self) -> frozenset[str]:
+        return frozenset(term.key for term in terms_of(self.heading))
+
+    @cached_property
     def identifiers(self) -> frozenset[str]:
-        return identifiers_of(self.text)
+        """Error codes, part numbers and such in the line or in its heading."""
+        return identifiers_of(f"{self.heading} {self.text}")
 
     @cached_property
     def folded(self) -> str:
@@ -66,13 +75,22 @@ class Passage:
         return self.source.chunk.text
 
     @cached_property
-    def heading_keys(self) -> frozenset[str]:
+    def headings(self) -> str:
+        """Title of the document and headings above the passage."""
         chunk = self.source.chunk
-        return frozenset(term.key for term in terms_of(" ".join((chunk.meta.title, *chunk.heading_path))))
+        return " ".join((chunk.meta.title, *chunk.heading_path))
+
+    @cached_property
+    def heading_keys(self) -> frozenset[str]:
+        return frozenset(term.key for term in terms_of(self.headings))
+
+    @cached_property
+    def heading_identifiers(self) -> frozenset[str]:
+        return identifiers_of(self.headings)
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
-        return frozenset[str]().union(*(line.identifiers for line in self.lines))
+        return self.heading_identifiers | identifiers_of(self.text)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -96,12 +114,30 @@ def _lines(chunk: Chunk) -> tuple[Line, ...]:
 def lines_of(text: str, heading: str = "") -> tuple[Line, ...]:
     """The quotable lines of a text. `heading` is that of those before its first heading."""
     lines: list[Line] = []
-    for unit in units_of(text):
-        if unit.kind == "heading":
+    units = units_of(text)
+    for place, unit in enumerate(units):
+        if unit.kind == "heading" or _titles(units, place, text):
             heading = unit.of(text)[:_HEADING_CHARS]
         else:
             lines.append(Line(unit, _read(unit, text)[:_READ_CHARS], heading))
     return tuple(lines)
+
+
+def _titles(units: Sequence[Unit], place: int, text: str) -> bool:
+    """Whether a line of plain text is the title of what follows it: without a stop, short, and not the
+    last; within a text also without figures, and before a whole sentence."""
+    unit = units[place]
+    line = unit.of(text)
+    if unit.kind != "sentence" or place + 1 == len(units) or _STOPPED.search(line):
+        return False
+    before, after = text[: unit.start].rpartition("\n")[2], text[unit.end :].partition("\n")[0]
+    if before.strip() or after.strip():
+        return False
+    if place == 0:
+        return len(line) <= _HEADING_CHARS
+    following = units[place + 1]
+    whole = following.kind == "sentence" and _STOPPED.search(following.of(text)) is not None
+    return whole and len(line) <= _TITLE_CHARS and not any(map(str.isdigit, line))
 
 
 def _read(unit: Unit, text: str) -> str:

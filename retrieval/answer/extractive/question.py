@@ -24,7 +24,14 @@ _PART = re.compile(r"[\w\u0e00-\u0eff-]+(?: [A-Za-z0-9][\w-]*)*")
 #: A menu path, an address, a file path: where something is done or found.
 _PATH = re.compile(r"\w\s?[>→›»▸]\s?\w|https?://|(?<!\w)/\w+/\w|\w@\w")
 _TIME = re.compile(
-    r"\b(?:1\d|20)\d\d\b|\b\d{1,2}[:.]\d\d\b|\b\d{1,2}(?:st|nd|rd|th|\.)\s\w|[年月日時时]|\bพ\.ศ\."
+    r"\b(?:1\d|20)\d\d\b|\b\d{1,2}[:.]\d\d\b|\b\d{1,2}(?:st|nd|rd|th|\.)\s\w"
+    r"|[\d〇一二三四五六七八九十]\s?[年月日号號時时点點]|\bพ\.ศ\."
+)
+#: A number in Chinese characters: several of them, or one before a measure word. Alone they are part of
+#: too many other words.
+_HAN_NUMBER = re.compile(
+    r"[〇一二三四五六七八九十百千万萬億亿两兩半每毎数數]"
+    r"(?:[一二三四五六七八九十百千万萬億亿]|[次年月日天个個人名位度回分秒時时周週歳岁元円点點倍种種座])"
 )
 
 
@@ -49,10 +56,10 @@ class Question:
 def read_question(text: str) -> Question:
     language = language_of(text)
     every = tuple(dict.fromkeys(term.key for term in terms_of(text)))
-    topical = tuple(dict.fromkeys(term.key for term in content_terms(text, language)))
-    return Question(
-        text, language, topical or every, _wanted(text.casefold(), language or "en"), identifiers_of(text)
+    topical = tuple(
+        dict.fromkeys(term.key for term in content_terms(_without_cues(text, language), language))
     )
+    return Question(text, language, topical or every, _wanted(text, language or "en"), identifiers_of(text))
 
 
 def read_rewritten(asked: str, standalone: str) -> Question:
@@ -71,7 +78,12 @@ def content_terms(text: str, language: str | None) -> list[Term]:
     if language in UNSPACED:
         return terms_of(_function_parts(language).sub(" ", text))
     words = word_lists("function_words").get(language, frozenset[str]())
-    return [t for t in terms_of(text) if t.number or text[t.start : t.end].casefold() not in words]
+    return [
+        term
+        for term in terms_of(text)
+        # A lone letter is what an apostrophe has cut off: "what's", "l'indemnité".
+        if term.number or (len(term.key) > 1 and text[term.start : term.end].casefold() not in words)
+    ]
 
 
 def topic_words(text: str, language: str | None) -> list[str]:
@@ -104,6 +116,8 @@ def offers(kind: Wanted, text: str, terms: Sequence[Term], language: str, asked:
         return True
     if kind in ("number", "time"):
         words = word_lists("number_words").get(language, frozenset[str]())
+        if language in ("zh", "ja") and _HAN_NUMBER.search(text):
+            return True
         if language in UNSPACED and any(word in text for word in words):
             return True
         return any(
@@ -121,14 +135,24 @@ def _function_parts(language: str) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, parts)))
 
 
-def _wanted(folded: str, language: str) -> frozenset[Wanted]:
-    return frozenset(kind for kind in get_args(Wanted) if _cues(kind, language).search(folded))
+def _without_cues(text: str, language: str | None) -> str:
+    """A question without the words that only ask ("how often", "what year"); those of a single word
+    may name the topic ("deadline", "cost")."""
+    for kind in get_args(Wanted):
+        text = _cues(kind, language or "en", phrases_only=True).sub(" ", text)
+    return text
+
+
+def _wanted(text: str, language: str) -> frozenset[Wanted]:
+    return frozenset(kind for kind in get_args(Wanted) if _cues(kind, language).search(text))
 
 
 @lru_cache(maxsize=256)
-def _cues(kind: Wanted, language: str) -> re.Pattern[str]:
+def _cues(kind: Wanted, language: str, *, phrases_only: bool = False) -> re.Pattern[str]:
     phrases: list[str] = load("question_cues")[kind].get(language, [])
+    if phrases_only:
+        phrases = [phrase for phrase in phrases if " " in phrase or language in UNSPACED]
     if not phrases:
         return re.compile(r"(?!)")
     body = "|".join(map(re.escape, sorted(phrases, key=len, reverse=True)))
-    return re.compile(body if language in UNSPACED else rf"(?<!\w)(?:{body})(?!\w)")
+    return re.compile(body if language in UNSPACED else rf"(?<!\w)(?:{body})(?!\w)", re.IGNORECASE)

@@ -20,8 +20,8 @@ Features = NDArray[np.float64]
 
 #: Lines embedded for one question, and bytes of text in them (about four to a token): some 200 ms with
 #: the local model on two processors.
-MAX_LINES = 48
-MAX_BYTES = 6000
+MAX_LINES = 32
+MAX_BYTES = 4800
 _REMEMBERED = 2048
 
 
@@ -100,9 +100,10 @@ def named(question: Question, candidate: Candidate) -> float:
     """What is added for the identifiers that the question names: another error code is another error."""
     if not question.identifiers:
         return 0.0
-    if not question.identifiers.isdisjoint(candidate.line.identifiers):
+    passage = candidate.passage
+    if question.identifiers & (candidate.line.identifiers | passage.heading_identifiers):
         return fitted.NAMED
-    return fitted.NOT_NAMED if question.identifiers.isdisjoint(candidate.passage.identifiers) else 0.0
+    return 0.0 if question.identifiers & passage.identifiers else fitted.NOT_NAMED
 
 
 def promising(weights: Mapping[str, float], passages: Sequence[Passage]) -> list[tuple[Passage, int]]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.answer.extractive.passages import Line, Passage
+from retrieval.answer.extractive.passages import Line, Passage, columns
 from retrieval.answer.extractive.question import Question
 from retrieval.answer.extractive.rank import Scored
+from retrieval.answer.extractive.terms import terms_of
 from retrieval.answer.extractive.weights import MARGIN, MARGIN_ELSEWHERE
 from retrieval.answer.protocol import Length
 
@@ -19,6 +20,8 @@ MOST_ITEMS = 12
 MOST_CODE_LINES = 30
 #: A detailed answer quotes lines that score so many times further below the best.
 _DETAILED = 3
+#: The line after the best one goes on from it, and may score so much less.
+_GOES_ON = 0.6
 #: Share of common words from which two lines say the same.
 _SAME = 0.8
 #: A line before a list or a block of code introduces it unless it is longer than this.
@@ -56,7 +59,7 @@ def select(question: Question, scored: Sequence[Scored], length: Length) -> list
     for each in scored:
         if len(taken) == limit:
             break
-        if (taken and not _worth(each, taken, length)) or _shown(each, excerpts):
+        if (taken and not _worth(question, each, taken, length)) or _shown(each, excerpts):
             continue
         taken.append(each)
         whole = _whole(question, each, taken, length)
@@ -67,13 +70,32 @@ def select(question: Question, scored: Sequence[Scored], length: Length) -> list
     return _gather(taken, excerpts)
 
 
-def _worth(each: Scored, taken: Sequence[Scored], length: Length) -> bool:
-    best, line = taken[0], each.candidate.line
-    same_passage = each.candidate.passage.rank == best.candidate.passage.rank
+def _worth(question: Question, each: Scored, taken: Sequence[Scored], length: Length) -> bool:
+    best, passage, line = taken[0], each.candidate.passage, each.candidate.line
+    same_passage = passage.rank == best.candidate.passage.rank
     margin = (MARGIN if same_passage else MARGIN_ELSEWHERE) * (_DETAILED if length == "detailed" else 1)
+    if same_passage and each.candidate.at == best.candidate.at + 1:
+        margin += _GOES_ON
     if each.score < best.score - margin:
         return False
+    if not same_passage and (
+        passage.language != best.candidate.passage.language or line.unit.kind == "code"
+    ):
+        return False
+    rows = [
+        t
+        for t in taken
+        if t.candidate.passage is passage and t.candidate.line.unit.group == line.unit.group
+    ]
+    if line.unit.kind == "row" and rows and _named(question, each) < _named(question, rows[0]):
+        return False
     return all(_difference(line, other.candidate.line) for other in taken)
+
+
+def _named(question: Question, row: Scored) -> int:
+    """How many of the question's words stand in a row itself: all rows share those of the header."""
+    values = " ".join(value for _, value in columns(row.candidate.line.unit, row.candidate.passage.text))
+    return len({term.key for term in terms_of(values)} & set(question.keys))
 
 
 def _difference(line: Line, other: Line) -> bool:

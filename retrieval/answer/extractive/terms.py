@@ -35,6 +35,7 @@ HANGUL_STEM = 2
 #: Arabic writes the article, "and" and short prepositions as one word with what follows.
 _ARABIC = re.compile("[\u0600-\u06ff]")
 _ARABIC_PREFIX = re.compile("\\A[وف]?(?:[بك]?ال|لل)(?=..)")
+_ENDING = re.compile(r"(?<=....)(?:ing|ed|er|en|es|e)\Z")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 
 
@@ -86,7 +87,7 @@ def stem(word: str) -> str:
         return plain[:HANGUL_STEM]
     if _ARABIC.match(plain):
         plain = _ARABIC_PREFIX.sub("", plain)
-    return plain[:STEM] if len(plain) > STEM else _singular(plain)
+    return _without_ending(plain)[:STEM]
 
 
 def fold(text: str) -> str:
@@ -98,9 +99,13 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(c for c in apart if not "\u0300" <= c <= "\u036f"))
 
 
-def _singular(word: str) -> str:
-    """Without the plural's s, so that "key" meets "keys" though both are shorter than a stem."""
-    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui" else word
+def _without_ending(word: str) -> str:
+    """Without the endings that short words of European languages take most, so that "key" meets "keys"
+    and "leak" meets "leaked": of a long word the cut takes care."""
+    if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui":
+        word = word[:-1]
+    ending = _ENDING.search(word)
+    return word[: ending.start()] if ending else word
 
 
 def _number(digits: str) -> str:

@@ -24,7 +24,7 @@ def test_texts_are_whole_and_keep_the_commands(key: CannedKey) -> None:
     texts = load("phrases")[key]
     for language, text in texts.items():
         assert text == text.strip() != "", language
-        assert text[-1] in string.punctuation + "。！？：।" or language in ("th",), (key, language)
+        assert text[-1] in string.punctuation + "。！？：؟।" or language in ("th",), (key, language)
         assert text.count("`") == texts["en"].count("`"), (key, language)
         for command in ("/kb upload", "kb upload", "in:handbook", "label:hr"):
             assert (command in texts["en"]) == (command in text), (key, language, command)

@@ -45,12 +45,12 @@ async def test_steps_are_shown_whole_and_in_order(answerer: ExtractiveAnswerer) 
 
 
 async def test_one_row_is_told_with_its_column_names(answerer: ExtractiveAnswerer) -> None:
-    text = await said(answerer, request("What is the limit for Paris?", KEYS, TRAVEL))
+    text = await said(answerer, request("Limit for the city of Paris?", KEYS, TRAVEL))
     assert text.startswith("City: Paris, Limit: 210 [2]")
 
 
 async def test_code_keeps_its_form_and_its_introduction(answerer: ExtractiveAnswerer) -> None:
-    text = await said(answerer, request("How do I export my expenses of a year?", KEYS, TRAVEL))
+    text = await said(answerer, request("How do I export my expenses of year 2026?", KEYS, TRAVEL))
     assert "Export your expenses with: [2]\n\n```\nexpenses export --year 2026\n```\n[2]" in text
 
 

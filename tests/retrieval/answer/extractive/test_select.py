@@ -83,7 +83,7 @@ TABLE = source("| City | Limit |\n|---|---|\n| Paris | 210 |\n| Lyon | 150 |\n| 
 
 
 def test_rows_are_a_table_with_its_header() -> None:
-    text = answer("Limits?", {"Paris": 3.0, "Nice": 2.9}, TABLE)
+    text = answer("Which limits?", {"Paris": 3.0, "Nice": 2.9}, TABLE)
     assert text == "| City | Limit |\n| --- | --- |\n| Paris | 210 [1] |\n| Nice \\| Côte | 160 [1] |"
 
 
@@ -91,16 +91,23 @@ def test_one_row_is_a_line() -> None:
     assert answer("Limit in Lyon?", {"Lyon": 3.0}, TABLE) == "City: Lyon, Limit: 150 [1]"
 
 
+def test_rows_that_name_less_of_the_question_are_left_out() -> None:
+    text = answer("Limit in Lyon?", {"Lyon": 3.0, "Paris": 2.9}, TABLE)
+    assert text == "City: Lyon, Limit: 150 [1]"
+
+
 def test_a_wide_table_is_lines() -> None:
     names = " | ".join("ABCDEFGH")
     rows = "\n".join(f"| x{n} | {' | '.join('1234567')} |" for n in (1, 2))
-    text = answer("x?", {"x1": 3.0, "x2": 2.9}, source(f"| {names} |\n|{'---|' * 8}\n{rows}"))
+    text = answer("Which?", {"x1": 3.0, "x2": 2.9}, source(f"| {names} |\n|{'---|' * 8}\n{rows}"))
     assert text.startswith("- A: x1, B: 1, C: 2")
     assert text.count("[1]") == 2
 
 
 def test_rows_without_a_header_are_lines() -> None:
-    assert answer("a?", {"a": 3.0, "b": 2.9}, source("| a | 1 |\n| b | 2 |")) == "- a, 1 [1]\n- b, 2 [1]"
+    assert (
+        answer("Which?", {"a": 3.0, "b": 2.9}, source("| a | 1 |\n| b | 2 |")) == "- a, 1 [1]\n- b, 2 [1]"
+    )
 
 
 def test_code_is_fenced_beyond_the_fences_inside_it() -> None:
