@@ -8,7 +8,7 @@ from typing import cast
 from aiohttp import web
 
 from adapters.ports import Bot
-from adapters.web import chat, documents, source, tools
+from adapters.web import chat, documents, preview, source, tools
 from adapters.web.context import BOT, SPOOL, WORKSPACE, failures
 from adapters.web.guard import Handler, same_page_only, security_headers
 
@@ -41,7 +41,13 @@ def web_application(bot: Bot, *, spool: Path, workspace: str | None = None) -> w
     app.add_routes([*source.ROUTES, web.get("/assets/{name}", _asset)])
     if workspace is not None:
         app[WORKSPACE] = workspace
-        for route in (web.get("/", _index), *chat.ROUTES, *documents.ROUTES, *tools.ROUTES):
+        for route in (
+            web.get("/", _index),
+            *chat.ROUTES,
+            *preview.ROUTES,
+            *documents.ROUTES,
+            *tools.ROUTES,
+        ):
             handler = cast("Handler", route.handler)
             app.router.add_route(route.method, route.path, same_page_only(handler))
     return app

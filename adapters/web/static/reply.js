@@ -1,6 +1,7 @@
 // An answer with its sources, and what can be done with it.
 import { button, byId, call, count, el, say, setAnswer } from "./dom.js";
 import { ask as askFor } from "./dialog.js";
+import { preview } from "./preview.js";
 import { why } from "./why.js";
 
 /** The card of a reply; `ask` asks one of its suggestions. */
@@ -61,6 +62,7 @@ function acts(reply) {
   }, { class: "plain", "aria-pressed": "false" });
   if (reply.kind !== "apology") row.append(rate("up", "👍 Helpful"), rate("down", "👎 Not helpful"));
   row.append(button("Why this answer?", () => why(reply.turn), { class: "plain", "aria-haspopup": "dialog" }));
+  row.append(button("Preview", () => preview(reply.turn), { class: "plain", "aria-haspopup": "dialog" }));
   row.append(button("Copy", () => copy(reply), { class: "plain" }));
   return row;
 }
