@@ -101,7 +101,7 @@ def _prefixed(text: str, first: str, others: str) -> str:
 
 
 def _packed(parts: Sequence[str], limit: int, *, between: str) -> list[str]:
-    """As few texts as possible; a part that is too long by itself is cut anywhere, as the last resort."""
+    """As few texts as possible; a part that is too long by itself is cut within, as the last resort."""
     packed: list[str] = []
     for part in (short for long in parts for short in _cut(long, limit)):
         if packed and len(packed[-1]) + len(between) + len(part) <= limit:
@@ -112,7 +112,14 @@ def _packed(parts: Sequence[str], limit: int, *, between: str) -> list[str]:
 
 
 def _cut(text: str, limit: int) -> list[str]:
-    return [text[at : at + limit] for at in range(0, len(text), limit)]
+    """At spaces where there are any in the second half of a part."""
+    parts: list[str] = []
+    while len(text) > limit:
+        space = text.rfind(" ", limit // 2, limit)
+        end = space + 1 if space > 0 else limit
+        parts.append(text[:end])
+        text = text[end:]
+    return [*parts, text] if text or not parts else parts
 
 
 def _words(pieces: Sequence[Piece], dialect: Dialect, limit: int) -> list[str]:

@@ -96,6 +96,19 @@ def replies(draw: st.DrawFn) -> Reply:
     )
 
 
+@st.composite
+def plain_texts(draw: st.DrawFn) -> str:
+    """Numbered words in Markdown of all kinds, short and long."""
+    text, number = "", 0
+    for start in draw(st.lists(st.sampled_from(STARTS), min_size=1, max_size=12)):
+        many = draw(st.sampled_from((1, 3, 30, 900)))
+        sign = draw(st.sampled_from(("", "*", "**", "`")))
+        words = " ".join(f"{sign}w{n}{sign}" for n in range(number, number + many))
+        number += many
+        text += start + words + draw(st.sampled_from(("\n", "\n\n")))
+    return text
+
+
 def strings(value: Any) -> list[str]:
     """All texts of a JSON value."""
     if isinstance(value, str):
