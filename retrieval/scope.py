@@ -26,5 +26,6 @@ class Scope(Frozen):
     labels: frozenset[str] | None = None
     documents: frozenset[str] | None = None
     uploaders: frozenset[str] | None = None
+    #: The first moment in scope, and the first one after it; without a time zone they are UTC.
     uploaded_after: datetime | None = None
     uploaded_before: datetime | None = None
