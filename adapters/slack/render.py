@@ -23,6 +23,7 @@ _ACTIVE = re.compile(
 #: Characters of a block of the answer, so that several fit into a message with their JSON around them.
 _BLOCK = 5_000
 _TITLE = 200
+_NO_TEXT = "There is no text in this answer."
 #: Half a word or entity at the end.
 _BROKEN_OFF = re.compile(r"\s\S{0,80}$|&[a-z]*$")
 
@@ -38,7 +39,7 @@ def render(reply: Reply) -> list[SlackMessage]:
     """One message, or several in order where the reply is too long for one. Never empty."""
     dialect = Dialect(active=_ACTIVE, marks={c.label: f"[{c.label}]" for c in reply.citations})
     messages = _Messages(dialect)
-    for block in to_blocks(reply.text, dialect, limit=_BLOCK):
+    for block in to_blocks(reply.text, dialect, limit=_BLOCK) or [Block(_NO_TEXT)]:
         messages.add(_answer(block, dialect, tables=not messages.has_table), block.text)
     _sources(reply, messages)
     notes = [*reply.notes, *([f"Reference: {reply.reference}"] if reply.reference else [])]

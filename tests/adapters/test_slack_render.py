@@ -162,3 +162,9 @@ def test_what_can_be_done_with_a_reply_depends_on_its_kind() -> None:
     ]
     assert kinds("notice", notes=("a",)) == ["markdown", "context"]
     assert kinds("apology", reference="r") == ["markdown", "context", "actions"]
+
+
+def test_an_answer_without_words_says_so() -> None:
+    for text in ("", "[r]: javascript:x"):
+        (message,) = render(Reply(turn_id="t", kind="notice", text=text))
+        assert message["text"] == message["blocks"][0]["text"] == "There is no text in this answer."
