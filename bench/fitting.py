@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from retrieval.answer.events import Source
 from retrieval.answer.extractive.features import NAMES, Candidate, feature_matrix, rarity
-from retrieval.answer.extractive.passages import read_passage
+from retrieval.answer.extractive.passages import read_passages
 from retrieval.answer.extractive.question import Question
 from retrieval.answer.extractive.rank import Ranker
 
@@ -34,9 +34,9 @@ class Turn:
 
 async def read_turn(question: Question, sources: Sequence[Source], ranker: Ranker) -> Turn:
     """A turn of which nothing holds the answer; see `Turn.holds` for the others."""
-    passages = [read_passage(source, rank) for rank, source in enumerate(sources)]
-    candidates = await ranker.candidates(question, passages)
+    passages = read_passages(sources)
     weights = rarity(question, [line for passage in passages for line in passage.lines])
+    candidates = await ranker.candidates(question, passages, weights)
     return Turn(candidates, feature_matrix(question, weights, candidates), np.zeros(len(candidates)))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
-from retrieval.answer.extractive.passages import read_passage
+from retrieval.answer.extractive.passages import read_passages
 from retrieval.answer.extractive.question import Question, read_question, read_rewritten
 from retrieval.answer.extractive.rank import Ranker, Scored
 from retrieval.answer.extractive.render import render
@@ -53,7 +54,7 @@ class ExtractiveAnswerer:
 
     async def _find(self, request: AnswerRequest) -> tuple[Question, list[Scored]]:
         """The lines for the reading of the question that is answered best, best first."""
-        passages = [read_passage(source, rank) for rank, source in enumerate(request.sources)]
+        passages = await asyncio.to_thread(read_passages, request.sources)
         best: tuple[Question, list[Scored]] = read_question(request.question), []
         for question in _readings(request):
             scored = await self._ranker.rank(question, passages)

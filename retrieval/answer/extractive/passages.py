@@ -19,7 +19,9 @@ from retrieval.ingest.tables import cells
 #: Characters of a unit that are embedded and compared: enough for any sentence, and a bound for code.
 _READ_CHARS = 500
 _HEADING_CHARS = 100
-_TITLE_CHARS = 40
+_TITLE_CHARS = 60
+#: A number says something; and Thai and its neighbours have no stops by which a title could be told.
+_NO_TITLE = re.compile(r"(?<![\w.])\d|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _STOPPED = re.compile(r"[.!?:;,…。！？：；，、।؟][\"'”“’»）)*_`\]]*\Z")
 
 
@@ -97,6 +99,11 @@ class Passage:
         return self.heading_keys.union(*(line.keys for line in self.lines))
 
 
+def read_passages(sources: Sequence[Source]) -> list[Passage]:
+    """The sources in their order, which is their rank."""
+    return [read_passage(source, rank) for rank, source in enumerate(sources)]
+
+
 def read_passage(source: Source, rank: int) -> Passage:
     return Passage(source, rank, _language(source.chunk), _lines(source.chunk))
 
@@ -111,33 +118,37 @@ def _lines(chunk: Chunk) -> tuple[Line, ...]:
 
 
 @lru_cache(maxsize=256)
-def lines_of(text: str, heading: str = "") -> tuple[Line, ...]:
-    """The quotable lines of a text. `heading` is that of those before its first heading."""
+def lines_of(text: str, heading: str = "", *, titles: bool = True) -> tuple[Line, ...]:
+    """The quotable lines of a text. `heading` is that of those before its first heading.
+
+    titles: lines of plain text that look like a title are headings, too.
+    """
     lines: list[Line] = []
     units = units_of(text)
     for place, unit in enumerate(units):
-        if unit.kind == "heading" or _titles(units, place, text):
+        if unit.kind == "heading" or (titles and _is_title(units, place, text)):
             heading = unit.of(text)[:_HEADING_CHARS]
         else:
             lines.append(Line(unit, _read(unit, text)[:_READ_CHARS], heading))
     return tuple(lines)
 
 
-def _titles(units: Sequence[Unit], place: int, text: str) -> bool:
-    """Whether a line of plain text is the title of what follows it: without a stop, short, and not the
-    last; within a text also without figures, and before a whole sentence."""
+def _is_title(units: Sequence[Unit], place: int, text: str) -> bool:
+    """Whether a line of plain text is the title of what follows it: short, without a stop or a number, on
+    a line of its own, and before a whole sentence or, at the head of the text, before another title."""
     unit = units[place]
     line = unit.of(text)
-    if unit.kind != "sentence" or place + 1 == len(units) or _STOPPED.search(line):
+    if unit.kind != "sentence" or place + 1 == len(units) or len(line) > _TITLE_CHARS:
         return False
-    before, after = text[: unit.start].rpartition("\n")[2], text[unit.end :].partition("\n")[0]
-    if before.strip() or after.strip():
+    if _STOPPED.search(line) or _NO_TITLE.search(line):
         return False
-    if place == 0:
-        return len(line) <= _HEADING_CHARS
+    begin = text.rfind("\n", 0, unit.start) + 1
+    end = text.find("\n", unit.end)
+    if text[begin : unit.start].strip() or text[unit.end : end if end >= 0 else len(text)].strip():
+        return False
     following = units[place + 1]
     whole = following.kind == "sentence" and _STOPPED.search(following.of(text)) is not None
-    return whole and len(line) <= _TITLE_CHARS and not any(map(str.isdigit, line))
+    return whole or (place == 0 and _is_title(units, 1, text))
 
 
 def _read(unit: Unit, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,21 +44,15 @@ class Ranker:
 
     async def rank(self, question: Question, passages: Sequence[Passage]) -> list[Scored]:
         """The most promising lines, best first. Raises `ModelError`."""
-        candidates = await self.candidates(question, passages)
-        weights = _rarity(question, passages)
-        matrix = feature_matrix(question, weights, candidates)
-        scored = [
-            Scored(
-                candidate,
-                score_of(row, question.language, candidate.passage.language) + named(question, candidate),
-            )
-            for candidate, row in zip(candidates, matrix, strict=True)
-        ]
-        return sorted(scored, key=lambda s: (-s.score, s.candidate.passage.rank, s.candidate.at))
+        weights = await asyncio.to_thread(rarity, question, _lines(passages))
+        candidates = await self.candidates(question, passages, weights)
+        return await asyncio.to_thread(_scored, question, weights, candidates)
 
-    async def candidates(self, question: Question, passages: Sequence[Passage]) -> list[Candidate]:
-        """The lines worth embedding, with their similarity to the question."""
-        chosen = promising(_rarity(question, passages), passages)
+    async def candidates(
+        self, question: Question, passages: Sequence[Passage], weights: Mapping[str, float]
+    ) -> list[Candidate]:
+        """The lines worth embedding, with their similarity to the question. weights: see `rarity`."""
+        chosen = await asyncio.to_thread(promising, weights, passages)
         vectors = await self._embed([passage.lines[at].embedded for passage, at in chosen])
         query = (await self._embedder.embed_queries([question.text]))[0]
         candidates: list[Candidate] = []
@@ -128,6 +123,16 @@ def promising(weights: Mapping[str, float], passages: Sequence[Passage]) -> list
     return [(passage, at) for passage, at in every if (passage.rank, at) in chosen]
 
 
-def _rarity(question: Question, passages: Sequence[Passage]) -> dict[str, float]:
-    lines: list[Line] = [line for passage in passages for line in passage.lines]
-    return rarity(question, lines)
+def _lines(passages: Sequence[Passage]) -> list[Line]:
+    return [line for passage in passages for line in passage.lines]
+
+
+def _scored(
+    question: Question, weights: Mapping[str, float], candidates: Sequence[Candidate]
+) -> list[Scored]:
+    matrix = feature_matrix(question, weights, candidates)
+    scored = [
+        Scored(c, score_of(row, question.language, c.passage.language) + named(question, c))
+        for c, row in zip(candidates, matrix, strict=True)
+    ]
+    return sorted(scored, key=lambda s: (-s.score, s.candidate.passage.rank, s.candidate.at))

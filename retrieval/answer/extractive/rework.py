@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from retrieval.answer.events import Source
-from retrieval.answer.extractive.passages import Line, lines_of, read_passage
+from retrieval.answer.extractive.passages import Line, lines_of, read_passage, read_passages
 from retrieval.answer.extractive.question import read_question
 from retrieval.answer.extractive.rank import Ranker
 from retrieval.answer.extractive.render import render
@@ -70,7 +70,7 @@ class Reworker:
         if asked is None or not request.sources:
             raise CannotRework
         question = read_question(asked)
-        passages = [read_passage(source, rank) for rank, source in enumerate(request.sources)]
+        passages = read_passages(request.sources)
         scored = await self._ranker.rank(question, passages)
         if not scored:
             raise CannotRework
@@ -92,7 +92,7 @@ def read_statements(text: str, sources: Sequence[Source]) -> tuple[list[Statemen
     Statements without one are left out if others have some: a lead such as "The documents say:".
     """
     clean, marks = _without_marks(text, [source.label for source in sources])
-    lines = lines_of(clean)
+    lines = lines_of(clean, titles=False)
     found: list[list[str]] = [[] for _ in lines]
     for label, position in marks:
         owner = max((i for i, line in enumerate(lines) if line.unit.start < position), default=None)

@@ -9,7 +9,7 @@ from typing import Literal
 from retrieval.answer.extractive.passages import Line, Passage, columns
 from retrieval.answer.extractive.question import Question
 from retrieval.answer.extractive.rank import Scored
-from retrieval.answer.extractive.terms import terms_of
+from retrieval.answer.extractive.terms import identifiers_of, terms_of
 from retrieval.answer.extractive.weights import MARGIN, MARGIN_ELSEWHERE
 from retrieval.answer.protocol import Length
 
@@ -57,7 +57,7 @@ def select(question: Question, scored: Sequence[Scored], length: Length) -> list
     taken: list[Scored] = []
     excerpts: list[Excerpt] = []
     for each in scored:
-        if len(taken) == limit:
+        if len(taken) >= limit:
             break
         if (taken and not _worth(question, each, taken, length)) or _shown(each, excerpts):
             continue
@@ -109,7 +109,7 @@ def _difference(line: Line, other: Line) -> bool:
 
 
 def _figures(line: Line) -> frozenset[str]:
-    return frozenset(term.key for term in line.terms if term.number) | line.identifiers
+    return frozenset(term.key for term in line.terms if term.number) | identifiers_of(line.text)
 
 
 def _shown(each: Scored, excerpts: Sequence[Excerpt]) -> bool:

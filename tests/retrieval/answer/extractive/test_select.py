@@ -4,7 +4,7 @@ import pytest
 
 from retrieval.answer.events import Source
 from retrieval.answer.extractive.features import Candidate
-from retrieval.answer.extractive.passages import read_passage
+from retrieval.answer.extractive.passages import read_passages
 from retrieval.answer.extractive.question import read_question
 from retrieval.answer.extractive.rank import Scored
 from retrieval.answer.extractive.render import render
@@ -15,7 +15,7 @@ from tests.retrieval.answer.extractive.requests import source
 
 def answer(question: str, scores: Mapping[str, float], *sources: Source, length: Length = "concise") -> str:
     """What is shown when the lines that hold the given words have the given scores, all others -9."""
-    passages = [read_passage(each, rank) for rank, each in enumerate(sources)]
+    passages = read_passages(sources)
     scored: list[Scored] = []
     for passage in passages:
         for at, line in enumerate(passage.lines):
