@@ -76,7 +76,9 @@ def content_terms(text: str, language: str | None) -> list[Term]:
     """
     language = language or "en"
     if language in UNSPACED:
-        return terms_of(_function_parts(language).sub(" ", text))
+        left = terms_of(_function_parts(language).sub(" ", text))
+        # What is left alone between two such parts is seldom a word.
+        return [term for term in left if term.number or len(term.key) > 1]
     words = word_lists("function_words").get(language, frozenset[str]())
     return [
         term

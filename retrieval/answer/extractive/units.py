@@ -80,10 +80,19 @@ class _Scanner:
             self.group += 1
         return self.units
 
-    def _add(self, kind: UnitKind, start: int, end: int, **more: object) -> None:
+    def _add(
+        self,
+        kind: UnitKind,
+        start: int,
+        end: int,
+        *,
+        marker: str = "",
+        header: Span | None = None,
+        depth: int = 0,
+    ) -> None:
         start, end = _strip(self.text, start, end)
         if start < end:
-            self.units.append(Unit(kind, start, end, self.group, **more))  # pyright: ignore[reportArgumentType]
+            self.units.append(Unit(kind, start, end, self.group, marker, header, depth))
 
     def _code(self, fence: str) -> None:
         self.at += 1
