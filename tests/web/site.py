@@ -138,6 +138,8 @@ async def opened(context: BrowserContext, site: Site, view: str = "chat") -> Pag
 
 
 async def ask(page: Page, question: str) -> None:
+    """Type a question, as soon as none is being answered."""
+    await expect(page.locator("#send")).to_be_visible()
     await page.get_by_label("Your question").fill(question)
     await page.keyboard.press("Enter")
 

@@ -98,6 +98,7 @@ async def test_labels_versions_and_delete(site: Site, context: BrowserContext, t
     await upload(page, file)
     row = page.get_by_role("row", name="VPN")
     await row.get_by_role("button", name="Labels").click()
+    await page.locator("#filter").dispatch_event("input")  # the list is drawn anew behind the dialog
     await page.get_by_label("Labels, separated with commas").fill("IT, Remote  work, it")
     await page.keyboard.press("Enter")
     await expect(row.locator(".tag")).to_have_text(["it", "remote work"])

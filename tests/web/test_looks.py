@@ -38,7 +38,7 @@ async def _walk(context: BrowserContext, site: Site) -> AsyncGenerator[tuple[str
     await ask(page, "What is the daily allowance in Japan?")
     await expect(page.get_by_role("article")).to_be_visible()
     await ask(page, "How does the rotate function make a new key?")
-    await expect(page.get_by_role("article")).to_have_count(2)
+    await expect(page.get_by_role("button", name="Why this answer?")).to_have_count(2)
     yield "chat", page
     source = await follow_mark(context, page.get_by_role("article").first)
     yield "source", source

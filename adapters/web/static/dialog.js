@@ -10,6 +10,11 @@ export function startDialog() {
 
 /** Show something. Escape and a click beside it close it; the focus goes back to where it was. */
 export function showDialog(title, ...content) {
+  const opener = document.activeElement;
+  byId("dialog").addEventListener("close", () => {
+    const { key } = opener.dataset; // of a button in a list that was drawn anew meanwhile
+    if (!opener.isConnected && key) document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+  }, { once: true });
   byId("dialog-title").textContent = title;
   byId("dialog-body").replaceChildren(...content);
   byId("dialog").showModal();

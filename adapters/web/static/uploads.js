@@ -12,10 +12,13 @@ export const finished = (item) => ["done", "failed", "cancelled"].includes(item.
 const BATCH = { files: 8, bytes: 16e6 };
 /** Milliseconds until a watch that broke off is tried again. */
 const RETRY = 3000;
+/** Milliseconds between two looks at the whole list while documents come to their end one after the other. */
+const LIST_EVERY = 500;
 /** What is listed, by version. */
 const items = new Map();
 let sending = 0;
 let watch = null;
+let due = null;
 
 export function startUploads() {
   const drop = byId("drop");
@@ -139,7 +142,7 @@ function update(news) {
     if (focused) row.querySelector("button").focus();
   }
   state();
-  if (ended) loadDocuments();
+  if (ended) due ??= setTimeout(() => { due = null; loadDocuments(); }, LIST_EVERY);
 }
 
 function forget(which) {
@@ -160,7 +163,7 @@ function state() {
   byId("clear-progress").hidden = all.length === under;
   const parts = [];
   if (sending) parts.push(`Sending ${count(sending, "file")} …`);
-  if (all.length) parts.push(`${number("done")} of ${count(all.length, "document")} done.`);
+  if (all.length) parts.push(`${number("done")} of ${count(all.length + sending, "document")} done.`);
   if (number("failed")) parts.push(`${number("failed")} failed.`);
   if (number("cancelled")) parts.push(`${number("cancelled")} cancelled.`);
   say("upload-status", parts.join(" "), { busy: under > 0 || sending > 0, error: number("failed") > 0 });
