@@ -16,6 +16,7 @@ from adapters.forms import Feedback
 from adapters.web.context import BOT, LOCAL_PERSON, WORKSPACE, Lines, actor, body, conversation, lines
 from adapters.web.markdown import to_html
 from adapters.web.plain import to_text
+from adapters.web.source import link_within
 
 _ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
@@ -41,7 +42,7 @@ def reply_json(reply: Reply) -> dict[str, Any]:
     sources = [
         {
             "number": c.number, "label": c.label, "title": c.title, "name": c.name, "place": c.place(),
-            "excerpt": to_text(c.quote, limit=_EXCERPT), "url": f"{c.url}#mark" if c.url else None,
+            "excerpt": to_text(c.quote, limit=_EXCERPT), "url": link_within(c.url),
         }
         for c in reply.citations
     ]  # fmt: skip

@@ -21,6 +21,11 @@ _GONE = Template((_STATIC / "gone.html").read_text("utf-8"))
 _WIDTH = 1400
 
 
+def link_within(url: str | None) -> str | None:
+    """A source's link, for the page: it leads to this server, at whatever address the bot told others."""
+    return f"{url[url.rindex('/source/') :]}#mark" if url and "/source/" in url else url
+
+
 def _image(view: SourceView, token: str) -> str:
     if not view.has_image:
         return ""

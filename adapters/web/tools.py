@@ -12,6 +12,7 @@ from adapters.forms import Submission
 from adapters.ports import SearchHit, SearchMode
 from adapters.web.context import BOT, actor, body
 from adapters.web.plain import to_text
+from adapters.web.source import link_within
 
 _MODES = cast("tuple[SearchMode, ...]", get_args(SearchMode))
 #: Characters of a passage among the hits.
@@ -20,9 +21,9 @@ _EXCERPT = 240
 
 def _hit(hit: SearchHit) -> dict[str, Any]:
     return {
-        "rank": hit.rank, "score": hit.score, "lists": hit.lists, "title": hit.title, "url": hit.url,
+        "rank": hit.rank, "score": hit.score, "lists": hit.lists, "title": hit.title,
         "place": place_in("", hit.page, None, hit.heading_path),
-        "excerpt": to_text(hit.text, limit=_EXCERPT),
+        "excerpt": to_text(hit.text, limit=_EXCERPT), "url": link_within(hit.url),
     }  # fmt: skip
 
 

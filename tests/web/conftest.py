@@ -32,8 +32,8 @@ async def handbook(app: App) -> AsyncGenerator[Site]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def site(app: App, handbook: Site) -> AsyncGenerator[Site]:
-    """A site of the test's own, empty. Links to sources lead to the handbook's, which serves all."""
+async def site(app: App) -> AsyncGenerator[Site]:
+    """A site of the test's own, empty."""
     async with served(app, f"w{uuid.uuid4().hex[:12]}") as site:
         yield site
 

@@ -1,4 +1,4 @@
-// Small helpers: elements, requests, streams.
+// Elements, requests, streams.
 
 /** An element with attributes (a function is a listener) and children; texts are never markup. */
 export function el(name, attributes = {}, ...children) {
