@@ -56,7 +56,7 @@ async def test_from_upload_to_source_with_keys_alone(site: Site, context: Browse
     assert set(inside) <= {"Close", "Cancel", "Delete", ""}  # the page behind it is out of reach
     await page.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
-    assert await page.evaluate(_FOCUSED) == "Delete of travel-policy.pdf"
+    await expect(page.get_by_role("button", name="Delete of travel-policy.pdf")).to_be_focused()
     await expect(page.get_by_role("row", name="Travel policy")).to_be_visible()
 
     await page.get_by_role("link", name="Chat").focus()
