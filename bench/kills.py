@@ -42,8 +42,8 @@ SCOPE = Scope(workspace=WORKSPACE, audience=frozenset({EVERYONE}))
 
 
 def word(name: str, version: int) -> str:
-    """A word that stands in one version of one document and nowhere else."""
-    return f"zq{name}x{version}"
+    """A word that stands in one version of one document and nowhere else, not even within another's."""
+    return f"zq{name}x{version}z"
 
 
 def text(name: str, version: int) -> str:

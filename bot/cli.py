@@ -266,6 +266,7 @@ def demo_command() -> None:
         async with alone(config) as bot, serving(bot, config, workspace=demo.WORKSPACE) as address:
             knowledge = Knowledge(**{name: getattr(bot, name) for name in PORTS})
             actor = local_actor(await choose_workspace(knowledge, demo.WORKSPACE))
+            err.print("Loading the example handbook …")
             await finish_uploads(knowledge, actor, await demo.load_handbook(knowledge.documents, actor))
             out.print(f"\nThe page: [bold]{address}[/]")
             talk = asyncio.create_task(converse(knowledge, actor))
@@ -322,7 +323,7 @@ def evaluate(
 
 @app.command()
 def serve() -> None:
-    """Serve the bot until it is stopped: health, metrics and the ingest worker."""
+    """Serve the page for your documents until it is stopped, with health, metrics and the ingest."""
     from bot.serve import serve as serve_forever
 
     run(serve_forever, serving=True)
@@ -343,7 +344,7 @@ def version() -> None:
 
 
 def main() -> None:
-    app()
+    app(prog_name="kb")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from adapters.web.page import web_application
 from bot.app import App
 from bot.config import Config
 from bot.connect import own
-from bot.owner import OwnedElsewhere
+from bot.owner import DataFolder, OwnedElsewhere
 from bot.workspaces import LOCAL
 
 log = structlog.get_logger()
@@ -87,7 +87,10 @@ async def alone(config: Config) -> AsyncGenerator[App]:
         try:
             app = await stack.enter_async_context(own(config))
         except OwnedElsewhere:
-            raise Refused(f"Footnote runs already with {config.data_dir}. Stop it first.") from None
+            owner = DataFolder(config.data_dir).owner()
+            raise Refused(
+                f"Footnote runs already with {config.data_dir} (process {owner}). Use it, or stop it first."
+            ) from None
         yield app
 
 
