@@ -73,28 +73,44 @@ class ParserPool:
         return [Box(*box) for box in json.loads(found)]
 
     async def _in_worker(self, work: Callable[[WorkerProcess], Awaitable[T]]) -> T:
-        """Do `work` in one of the processes, within the limits."""
+        """Do `work` in one of the processes, within the limits.
+
+        A process that dies for no known reason may have been killed from outside, so the file gets a
+        second one before it is held to be damaged.
+        """
         async with self._turns:
-            worker = await self._take()
             try:
-                async with asyncio.timeout(self.limits.seconds):
-                    result = await work(worker)
-            except Unreadable:
-                self._give_back(worker)
-                raise
+                return await self._once(work)
             except WorkerDied as death:
-                self._end(worker, worker.kill())
-                if self._closed:
-                    raise PoolClosed from death
+                if death.out_of_memory:
+                    raise Unreadable("too_large", str(death)) from death
+            try:
+                return await self._once(work)
+            except WorkerDied as death:
                 raise Unreadable("too_large" if death.out_of_memory else "corrupt", str(death)) from death
-            except TimeoutError as error:
-                self._end(worker, worker.kill())
-                raise Unreadable("timeout", f"{self.limits.seconds:g} s") from error
-            except BaseException:
-                self._end(worker, worker.kill())
-                raise
+
+    async def _once(self, work: Callable[[WorkerProcess], Awaitable[T]]) -> T:
+        """Raises `WorkerDied` too."""
+        worker = await self._take()
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                result = await work(worker)
+        except Unreadable:
             self._give_back(worker)
-            return result
+            raise
+        except WorkerDied as death:
+            self._end(worker, worker.kill())
+            if self._closed:
+                raise PoolClosed from death
+            raise
+        except TimeoutError as error:
+            self._end(worker, worker.kill())
+            raise Unreadable("timeout", f"{self.limits.seconds:g} s") from error
+        except BaseException:
+            self._end(worker, worker.kill())
+            raise
+        self._give_back(worker)
+        return result
 
     def parsers_for(self, name: str) -> list[str]:
         """Names of the parsers that a file of this name can be parsed with, the usual one first."""
