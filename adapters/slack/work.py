@@ -1,0 +1,38 @@
+"""What is put into the inbox, and who works it. Each kind is a visible promise to somebody."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from adapters.ports import Incoming
+
+PLATFORM: Final = "slack"
+
+#: A question in a channel, a thread or a direct message. Payload: `Asked` of `adapters.slack.event`.
+MESSAGE: Final = "message"
+#: A question from `/kb ask` or a button. Payload: team, enterprise, user, channel, thread (or null),
+#: text, private (only the asker sees the reply), response_url (or null).
+ASK: Final = "ask"
+#: The bot was added to a channel. Payload: team, enterprise, channel.
+JOINED: Final = "joined"
+#: Files to be added. Payload: team, enterprise, user, channel (or null), files (ids),
+#: knowledge_base, labels, audience, same_name, notify (channel of the progress message), thread (or null).
+UPLOAD: Final = "upload"
+#: A thread to be added as a document. Payload: team, enterprise, user, channel, thread.
+SAVE_THREAD: Final = "save_thread"
+
+
+def incoming(
+    kind: str, name: str, *, lane: str, payload: dict[str, Any], also: tuple[str, ...] = ()
+) -> Incoming:
+    """`name` is what the event is known by, such as "T1:C1:1700000000.000100"; `also` names it too."""
+    digest = hashlib.sha256(f"{kind}:{name}".encode()).hexdigest()[:24]
+    return Incoming(
+        id=f"s{digest}",
+        platform=PLATFORM,
+        lane=lane,
+        names=(f"{kind}:{name}", *also),
+        kind=kind,
+        payload=payload,
+    )
