@@ -90,7 +90,7 @@ class Slack:
     async def actor(
         self, installed: Installed, user: str, channel: str | None, *, thread: str | None = None
     ) -> Actor:
-        """Who does something, and where. Without a channel (App Home): a conversation with the bot alone."""
+        """Who does something, and where. Without a channel (App Home): with the bot alone."""
         person = await self.people.person(installed, user)
         if channel is None:
             conversation = Conversation(platform="slack", tenant=installed.team, id=user, kind="direct")
