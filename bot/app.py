@@ -15,6 +15,8 @@ from adapters.ports import (
     Answers,
     Documents,
     FeedbackBook,
+    Inbox,
+    Notes,
     Sources,
     Transcript,
     Workspaces,
@@ -27,9 +29,11 @@ from bot.documents import DocumentDesk
 from bot.engine import Engine, open_engine
 from bot.feedback import FeedbackStore
 from bot.files import Files
+from bot.inbox import InboxStore
 from bot.ingest_queue import IngestQueue
 from bot.library import Library
 from bot.links import Links, shared_secret
+from bot.notes import NoteStore
 from bot.reconcile import reconcile
 from bot.sources import SourceDesk
 from bot.state import State, open_state
@@ -56,6 +60,8 @@ class App:
     feedback: FeedbackBook
     transcript: Transcript
     workspaces: Workspaces
+    inbox: Inbox
+    notes: Notes
     admin: Admin
     #: For uploads on their way.
     spool: Path
@@ -122,6 +128,10 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
         secret = config.link_secret.get_secret_value() if config.link_secret else None
         links = Links(await shared_secret(state.redis, secret), config.public_url)
         turns = TurnStore(state.redis)
+        inbox = InboxStore(state.redis)
+        if state.private:
+            for platform in ("slack", "teams"):
+                await inbox.adopt(platform)
         assistant = Assistant(
             pipeline=lambda: engine.pipeline,
             library=library,
@@ -139,6 +149,8 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
             feedback=FeedbackStore(state.redis),
             transcript=TranscriptStore(state.redis),
             workspaces=workspaces,
+            inbox=inbox,
+            notes=NoteStore(state.redis),
             admin=superintendent,
             spool=await asyncio.to_thread(_fresh_spool, config.data_dir),
             state=state,

@@ -170,3 +170,26 @@ def busy() -> str:
 def cancellations() -> str:
     """Channel of version ids whose work should stop."""
     return f"{PREFIX}cancellations"
+
+
+# -- adapters --------------------------------------------------------------------------------------
+
+
+def note(name: str) -> str:
+    """Hash of what an adapter remembers under a name."""
+    return f"{PREFIX}note:{name}"
+
+
+def note_lock(name: str) -> str:
+    """Held by whoever changes what a note stands for."""
+    return f"{PREFIX}note-lock:{name}"
+
+
+def note_claim(name: str) -> str:
+    """There for as long as somebody's claim holds."""
+    return f"{PREFIX}note-claim:{name}"
+
+
+def inbox(platform: str, part: str) -> str:
+    """One of the structures of `bot.inbox`."""
+    return f"{PREFIX}inbox:{platform}:{part}"
