@@ -137,7 +137,20 @@ class SourceView(Neutral):
     source_url: str | None = None
 
 
+class Manner(Neutral):
+    """How the workspace wants a message to be met."""
+
+    #: False for what is not for the bot, such as a remark in a thread in which it has answered.
+    answers: bool
+    #: Reply in a thread under the question; False: in the channel itself.
+    in_thread: bool = True
+
+
 class Answers(Protocol):
+    async def manner(self, turn: Turn, *, addressed: bool) -> Manner:
+        """By the workspace's settings. `addressed`: the bot was mentioned, or is written to alone."""
+        ...
+
     def answer(self, turn: Turn) -> AsyncIterator[ReplyEvent]:
         """Work a turn. Ends with exactly one `Reply`, whatever happens; never raises but for
         cancellation, which ends the work at once. The same turn id again gives the stored reply."""

@@ -11,9 +11,10 @@ import structlog
 from redis.exceptions import RedisError
 
 from adapters.conversation import Delta, Reply, ReplyEvent, Turn, Working
-from adapters.ports import Actor, Explanation, Refused
+from adapters.ports import Actor, Explanation, Manner, Refused
 from bot.access import may_read, person_key, reply_audience
 from bot.explain import explain
+from bot.follow_up import is_for_bot
 from bot.library import Library
 from bot.links import Links
 from bot.metrics import FIRST_TEXT_SECONDS, REPLIES, TURN_SECONDS
@@ -52,6 +53,12 @@ class Assistant:
         self._pipeline, self._library, self._turns = pipeline, library, turns
         self._workspaces, self._links = workspaces, links
         self._questions = Questions(library, turns, reranker=reranker, rephrase=rephrase)
+
+    async def manner(self, turn: Turn, *, addressed: bool) -> Manner:
+        values = await self._workspaces.values(turn.workspace)
+        return Manner(
+            answers=addressed or is_for_bot(turn, values.follow_up), in_thread=values.reply_mode == "thread"
+        )
 
     async def answer(self, turn: Turn) -> AsyncIterator[ReplyEvent]:
         with structlog.contextvars.bound_contextvars(turn=turn.id, conversation=turn.conversation.key):
