@@ -21,3 +21,9 @@ OPTION_VALUE = 150
 TABLE_ROWS, TABLE_COLUMNS = 100, 20
 #: An address that something links to.
 URL = 2_000
+#: Title of a task card.
+TASK_TITLE = 256
+#: Suggested prompts in the chat with the bot, and their titles.
+PROMPTS, PROMPT_TITLE = 4, 75
+#: Title of a thread in the chat with the bot.
+THREAD_TITLE = 250

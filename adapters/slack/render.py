@@ -50,6 +50,20 @@ def render(reply: Reply) -> list[SlackMessage]:
     return messages.done()
 
 
+#: Up to the end of a line or sentence: what follows may still become something else.
+_READY = re.compile(r".*(?:\n|[.!?…:;](?=\s)|[。！？])", re.DOTALL)
+_NUMBERS = {str(number): f"[{number}]" for number in range(1, 51)}
+
+
+def streamed_text(text: str) -> str:
+    """What may be shown of an answer that is being written, as Markdown that Slack takes no order from."""
+    ready = _READY.match(text)
+    if ready is None:
+        return ""
+    dialect = Dialect(active=_ACTIVE, marks=_NUMBERS)
+    return "\n\n".join(block.text for block in to_blocks(ready[0], dialect, limit=_BLOCK))
+
+
 class _Messages:
     """Fills messages up to their limits."""
 

@@ -9,11 +9,16 @@ from adapters.ports import Incoming
 
 PLATFORM: Final = "slack"
 
-#: A question in a channel, a thread or a direct message. Payload: `Asked` of `adapters.slack.event`.
+#: A question in a channel, a thread or a direct message. Payload: said
+#: (`adapters.slack.event.Said`) and addressed (false: it names nobody, in a thread of the bot's).
 MESSAGE: Final = "message"
 #: A question from `/kb ask` or a button. Payload: team, enterprise, user, channel, thread (or null),
 #: text, private (only the asker sees the reply), response_url (or null).
 ASK: Final = "ask"
+#: A question was deleted. Payload: team, enterprise, channel, ts, root, question (id of its `Incoming`).
+WITHDRAWN: Final = "withdrawn"
+#: Ends at once: stands for an event that shall be known, and not be acted on.
+NOTHING: Final = "nothing"
 #: The bot was added to a channel. Payload: team, enterprise, channel.
 JOINED: Final = "joined"
 #: Files to be added. Payload: team, enterprise, user, channel (or null), files (ids),

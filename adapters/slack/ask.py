@@ -1,0 +1,105 @@
+"""Questions that don't come as messages: `/kb ask`, and the buttons under an answer."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import structlog
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from adapters.conversation import Conversation, Reply, Turn
+from adapters.ports import Incoming
+from adapters.slack.answer import Answering
+from adapters.slack.context import Installed, Slack
+from adapters.slack.deliver import Delivery, NoPlace, attempt, code_of
+from adapters.slack.history import history
+from adapters.slack.message import readable_text
+from adapters.slack.render import SlackMessage
+
+log = structlog.get_logger()
+
+#: Of the answer to a response URL.
+_HIDDEN: Final = "ephemeral"
+
+
+async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> None:
+    """Answer to the person alone, or in the thread where the button stands."""
+    told = incoming.payload
+    installed = await slack.clients.of(told["team"], told["enterprise"])
+    user, channel, thread = told["user"], told["channel"], told["thread"]
+    person = await slack.people.person(installed, user)
+    conversation = await slack.conversation(installed, channel, thread=thread)
+    turn = Turn(
+        id=incoming.id,
+        workspace=await slack.workspace(installed),
+        conversation=conversation,
+        asker=person,
+        text=await readable_text(slack, installed, told["text"]),
+        private=bool(told["private"]),
+        history=await _history(slack, installed, conversation, incoming),
+        locale=await slack.people.locale(installed, user),
+    )
+    if turn.private:
+        await _privately(slack, answering, installed, turn, told["response_url"], incoming)
+        return
+    delivery = Delivery(
+        slack, installed, channel, thread, incoming.id, since=told.get("since") or thread or "0",
+        resumed=incoming.starts > 1,
+    )  # fmt: skip
+    note = f"{person.name or 'Somebody'} asked: {turn.text}"
+    await answering.end(incoming, installed, delivery, turn, user=user, lane=incoming.lane, note=note)
+
+
+async def _history(
+    slack: Slack, installed: Installed, conversation: Conversation, incoming: Incoming
+) -> Any:
+    if conversation.thread is None:
+        return ()
+    return await history(slack, installed, conversation, before="9999999999", store=slack.bot.transcript)
+
+
+async def _privately(
+    slack: Slack,
+    answering: Answering,
+    installed: Installed,
+    turn: Turn,
+    response_url: str | None,
+    incoming: Incoming,
+) -> None:
+    """Such a message can't be read back: after a kill it is sent again, rather than not at all."""
+    reply = await answering.unseen(turn, incoming)
+    for message in await answering.messages(reply):
+        if response_url is not None and await _respond(response_url, message):
+            continue
+        try:
+            await attempt(
+                lambda message=message: installed.client.chat_postEphemeral(
+                    channel=turn.conversation.id, user=turn.asker.id, **message
+                )
+            )
+        except (NoPlace, SlackApiError) as error:
+            code = error.code if isinstance(error, NoPlace) else code_of(error)
+            log.info("slack_ephemeral_refused", code=code)
+            await _by_direct_message(slack, installed, turn, reply, answering)
+            return
+
+
+async def _respond(url: str, message: SlackMessage) -> bool:
+    """False where the address has expired or was used up."""
+    try:
+        answer = await AsyncWebhookClient(url, timeout=15).send(
+            text=message["text"], blocks=message["blocks"], response_type=_HIDDEN, replace_original=False
+        )
+    except (SlackClientError, OSError, TimeoutError) as error:
+        log.info("slack_response_url_failed", error=type(error).__name__)
+        return False
+    return answer.status_code == 200
+
+
+async def _by_direct_message(
+    slack: Slack, installed: Installed, turn: Turn, reply: Reply, answering: Answering
+) -> None:
+    opened = await attempt(lambda: installed.client.conversations_open(users=turn.asker.id))
+    direct = Delivery(slack, installed, str(opened["channel"]["id"]), None, turn.id, since="0")
+    await direct.finish(await answering.messages(reply))

@@ -1,0 +1,81 @@
+"""The threads that the bot takes part in: which they are, what was said in them, what runs in them now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+from adapters.conversation import Message
+from adapters.slack.context import Installed, Slack
+from adapters.slack.event import Said, lane
+from adapters.slack.message import message_of
+
+#: Seconds for which a thread is known after it was last begun.
+KEEP: Final = 90 * 24 * 3600
+_CACHED: Final = 10_000
+
+
+def thread_note(team: str, channel: str, root: str) -> str:
+    """Name of the note about a thread; `adapters.slack.history` keeps there what it has read."""
+    return f"slack-thread:{lane(team, channel, root)}"
+
+
+class Threads:
+    def __init__(self, slack: Slack) -> None:
+        self._slack = slack
+        #: Known ones, so that most messages cost no question to the store.
+        self._known: OrderedDict[str, None] = OrderedDict()
+        #: Set when a person presses stop, by lane.
+        self._running: dict[str, asyncio.Event] = {}
+
+    async def open(self, team: str, channel: str, root: str) -> None:
+        """From now on messages there may be for the bot, also those that don't mention it."""
+        name = thread_note(team, channel, root)
+        if name not in self._known:
+            await self._slack.bot.notes.write(name, {"open": "1"}, seconds=KEEP)
+            self._cache(name)
+
+    async def known(self, team: str, channel: str, root: str) -> bool:
+        name = thread_note(team, channel, root)
+        if name in self._known:
+            return True
+        if "open" not in await self._slack.bot.notes.read(name):
+            return False
+        self._cache(name)
+        return True
+
+    def _cache(self, name: str) -> None:
+        self._known[name] = None
+        if len(self._known) > _CACHED:
+            self._known.popitem(last=False)
+
+    async def remember(self, installed: Installed, said: Said) -> Message:
+        """Keep a message for the thread's history; an edited one replaces what it said before."""
+        conversation = await self._slack.conversation(installed, said.channel, thread=said.root)
+        message = await message_of(self._slack, installed, said)
+        await self._slack.bot.transcript.append(conversation, message)
+        return message
+
+    async def forget(self, team: str, channel: str, root: str, ts: str) -> None:
+        """What was deleted is not told to a model any more."""
+        installed = await self._slack.clients.of(team)
+        conversation = await self._slack.conversation(installed, channel, thread=root)
+        await self._slack.bot.transcript.forget(conversation, ts)
+
+    async def stop(self, name: str) -> None:
+        """A person pressed stop; what runs there in another process hears it from Slack's stream."""
+        if (stopped := self._running.get(name)) is not None:
+            stopped.set()
+
+    @contextmanager
+    def running(self, name: str) -> Generator[asyncio.Event]:
+        """While a question of that lane is worked; the event is set when it shall stop."""
+        stopped = asyncio.Event()
+        self._running[name] = stopped
+        try:
+            yield stopped
+        finally:
+            del self._running[name]
