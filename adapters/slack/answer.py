@@ -13,7 +13,8 @@ from slack_sdk.errors import SlackApiError
 from adapters.conversation import Delta, Message, Reply, ReplyEvent, Turn
 from adapters.ports import Incoming, Manner
 from adapters.slack.context import Installed, Slack
-from adapters.slack.deliver import NO_TOKEN, Delivery, NoPlace, Unclear, attempt, code_of
+from adapters.slack.deliver import Delivery
+from adapters.slack.errors import NO_TOKEN, NoPlace, Unclear, attempt, code_of
 from adapters.slack.event import Said
 from adapters.slack.present import Presenter
 from adapters.slack.render import SlackMessage, render

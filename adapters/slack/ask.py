@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from adapters.conversation import Conversation, Reply, Turn
+from adapters.conversation import Conversation, Message, Reply, Turn
 from adapters.ports import Incoming
 from adapters.slack.answer import Answering
 from adapters.slack.context import Installed, Slack
-from adapters.slack.deliver import Delivery, NoPlace, attempt, code_of
+from adapters.slack.deliver import Delivery
+from adapters.slack.errors import NoPlace, attempt, code_of
 from adapters.slack.history import history
 from adapters.slack.message import readable_text
 from adapters.slack.render import SlackMessage
@@ -37,7 +38,7 @@ async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> No
         asker=person,
         text=await readable_text(slack, installed, told["text"]),
         private=bool(told["private"]),
-        history=await _history(slack, installed, conversation, incoming),
+        history=await _history(slack, installed, conversation),
         locale=await slack.people.locale(installed, user),
     )
     if turn.private:
@@ -51,9 +52,7 @@ async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> No
     await answering.end(incoming, installed, delivery, turn, user=user, lane=incoming.lane, note=note)
 
 
-async def _history(
-    slack: Slack, installed: Installed, conversation: Conversation, incoming: Incoming
-) -> Any:
+async def _history(slack: Slack, installed: Installed, conversation: Conversation) -> tuple[Message, ...]:
     if conversation.thread is None:
         return ()
     return await history(slack, installed, conversation, before="9999999999", store=slack.bot.transcript)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 import structlog
-from slack_bolt.async_app import AsyncApp, AsyncBoltContext
+from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Reply
 from adapters.ports import Incoming
 from adapters.slack import limits
 from adapters.slack.context import Slack
-from adapters.slack.deliver import Delivery, NoPlace, Unclear, attempt
+from adapters.slack.deliver import Delivery
+from adapters.slack.errors import NoPlace, Unclear, attempt
 from adapters.slack.render import render
 
 log = structlog.get_logger()
@@ -42,7 +43,7 @@ def register(app: AsyncApp, slack: Slack) -> None:
     """Suggested prompts in the chat with the bot, drawn from what the person may read."""
 
     @app.event("app_home_opened")
-    async def opened(body: dict[str, Any], context: AsyncBoltContext) -> None:  # pyright: ignore[reportUnusedFunction]
+    async def opened(body: dict[str, Any]) -> None:  # pyright: ignore[reportUnusedFunction]
         event = body["event"]
         if event.get("tab") != "messages":
             return

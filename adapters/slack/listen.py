@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import structlog
-from slack_bolt.async_app import AsyncApp, AsyncBoltContext
+from slack_bolt.async_app import AsyncApp
 
 from adapters.slack import work
 from adapters.slack.context import Installed, Slack
@@ -27,7 +27,7 @@ def register(app: AsyncApp, slack: Slack, threads: Threads) -> None:
 
     @app.middleware
     async def accept(  # pyright: ignore[reportUnusedFunction]
-        body: dict[str, Any], context: AsyncBoltContext, next: Callable[[], Awaitable[Any]]
+        body: dict[str, Any], next: Callable[[], Awaitable[Any]]
     ) -> None:
         event = body.get("event") if body.get("type") == "event_callback" else None
         if isinstance(event, dict):

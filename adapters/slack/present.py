@@ -15,7 +15,8 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Delta, Reply, Working
 from adapters.slack import limits
-from adapters.slack.deliver import Delivery, NoPlace, Unclear, attempt, code_of
+from adapters.slack.deliver import Delivery
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of
 from adapters.slack.plan import Plan
 from adapters.slack.render import SlackMessage, render, streamed_text
 
@@ -169,6 +170,7 @@ class Presenter:
         if time.monotonic() - self._stream_began > STREAM_SECONDS:
             await self._stop_stream()
             return
+        before = self._sent
         chunks = await self._chunks()
         if not chunks:
             return
@@ -179,6 +181,9 @@ class Presenter:
                     channel=self._delivery.channel, ts=stream, chunks=chunks
                 )
             )
+        except RateLimited as error:
+            self._sent = before
+            await asyncio.sleep(min(error.seconds, EDIT_SLOWER))
         except SlackApiError as error:
             self._stream = None  # edits go on with the same message
             if code_of(error) == STOPPED:
@@ -196,7 +201,7 @@ class Presenter:
                     channel=delivery.channel,
                     ts=stream or "",
                     metadata=delivery.metadata(0, 1, final=False),
-                    **({"chunks": chunks} if chunks else {}),
+                    chunks=chunks or None,
                 )
             )
         except SlackApiError as error:

@@ -22,18 +22,25 @@ log = structlog.get_logger()
 def handler(slack: Slack, threads: Threads) -> Callable[[Incoming], Awaitable[None]]:
     """For `Inbox.serve`."""
     answering = Answering(slack, threads)
-    kinds: dict[str, Callable[[Incoming], Awaitable[None]]] = {
-        work.MESSAGE: answering.message,
-        work.ASK: lambda incoming: work_ask(slack, answering, incoming),
-        work.WITHDRAWN: lambda incoming: work_withdrawn(slack, incoming),
-        work.JOINED: lambda incoming: work_joined(slack, incoming),
-        work.UPLOAD: lambda incoming: work_upload(slack, incoming),
-        work.SAVE_THREAD: lambda incoming: work_save_thread(slack, incoming),
-    }
+
+    async def act(incoming: Incoming) -> None:
+        match incoming.kind:
+            case work.MESSAGE:
+                await answering.message(incoming)
+            case work.ASK:
+                await work_ask(slack, answering, incoming)
+            case work.WITHDRAWN:
+                await work_withdrawn(slack, incoming)
+            case work.JOINED:
+                await work_joined(slack, incoming)
+            case work.UPLOAD:
+                await work_upload(slack, incoming)
+            case work.SAVE_THREAD:
+                await work_save_thread(slack, incoming)
+            case _:
+                pass  # stands for an event that shall only be known
 
     async def handle(incoming: Incoming) -> None:
-        if (act := kinds.get(incoming.kind)) is None:
-            return
         try:
             await act(incoming)
         except NotInstalled:
