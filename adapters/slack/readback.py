@@ -68,7 +68,12 @@ async def _messages(
 async def _page(installed: Installed, channel: str, thread: str | None, since: str, cursor: str) -> Any:
     """One page of the thread, or of the channel. Reading is repeated freely."""
     client = installed.client
-    asked = {"channel": channel, "oldest": since, "limit": 200, "include_all_metadata": True}
+    asked: dict[str, Any] = {
+        "channel": channel,
+        "oldest": since,
+        "limit": 200,
+        "include_all_metadata": True,
+    }
     if cursor:
         asked["cursor"] = cursor
     for pause in (*_PAUSES, None):
