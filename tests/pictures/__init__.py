@@ -1,0 +1,1 @@
+"""Pictures of what people see, for looking at: Slack's messages, modals and Home as HTML."""
