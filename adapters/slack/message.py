@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from adapters.conversation import Message, Person
 from adapters.slack.context import Installed, Slack
 from adapters.slack.event import Said
-from adapters.slack.text import readable
+from adapters.slack.text import readable, text_in
 
 
 def time_of(ts: str) -> datetime | None:
@@ -33,7 +33,8 @@ async def readable_text(slack: Slack, installed: Installed, text: str) -> str:
 
 
 async def message_of(slack: Slack, installed: Installed, said: Said) -> Message:
-    text = await readable_text(slack, installed, said.text)
+    words = text_in(said.text, said.blocks, said.attachments)
+    text = await readable_text(slack, installed, words)
     if said.user is None or said.bot is not None:
         author = Person(id=said.bot or said.user or "", name=said.bot_name, is_bot=True)
         return Message(id=said.ts, role="other_bot", author=author, text=text, at=time_of(said.ts))
