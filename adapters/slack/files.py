@@ -70,17 +70,7 @@ async def download(
         raise Refused(f"“{name}” can't be read: Slack gives no address for it. Upload it again.")
     path = spool / secrets.token_hex(16)
     try:
-        for pause in (*_PAUSES, None):
-            try:
-                written = await _fetch(slack, installed, known, name, url, path, max_bytes)
-                break
-            except (_Again, TimeoutError, aiohttp.ClientError) as error:
-                log.info("slack_download_again", error=type(error).__name__)
-                if pause is None:
-                    raise Refused(
-                        f"“{name}” can't be downloaded from Slack just now. Try again."
-                    ) from error
-                await asyncio.sleep(pause)
+        written = await _fetch_surely(slack, installed, known, name, url, path, max_bytes)
     except BaseException:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         raise
@@ -127,6 +117,26 @@ def _allowed(url: str, api_url: str) -> bool:
     return parts.scheme == "https" and any(host == own or host.endswith(f".{own}") for own in _HOSTS)
 
 
+async def _fetch_surely(
+    slack: Slack,
+    installed: Installed,
+    file: dict[str, Any],
+    name: str,
+    url: str,
+    path: Path,
+    max_bytes: int,
+) -> int:
+    for pause in (*_PAUSES, None):
+        try:
+            return await _fetch(slack, installed, file, name, url, path, max_bytes)
+        except (_Again, TimeoutError, aiohttp.ClientError) as error:
+            log.info("slack_download_again", error=type(error).__name__)
+            if pause is None:
+                raise Refused(f"“{name}” can't be downloaded from Slack just now. Try again.") from error
+            await asyncio.sleep(pause)
+    raise AssertionError("unreachable")
+
+
 async def _fetch(
     slack: Slack,
     installed: Installed,
@@ -157,8 +167,8 @@ async def _fetch(
                 if response.status != 200 or _is_login(response, file):
                     log.warning("slack_download_refused", status=response.status)
                     raise Refused(
-                        f"“{name}” can't be downloaded: Slack asks for a login. An admin has to give the app "
-                        "“files:read” and to install it again."
+                        f"“{name}” can't be downloaded: Slack asks for a login. An admin has to give the "
+                        "app “files:read” and to install it again."
                     )
                 return await _write(response, name, path, max_bytes)
     raise Refused(f"“{name}” can't be downloaded: Slack leads round in circles. Upload it again.")
