@@ -5,11 +5,12 @@ tells resends. Only then is the event acknowledged: a listener of bolt's would a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import structlog
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from adapters.slack import work
 from adapters.slack.context import Installed, Slack
@@ -19,11 +20,10 @@ from adapters.slack.threads import Threads
 log = structlog.get_logger()
 
 _MESSAGES: Final = frozenset({"message", "app_mention"})
-_HELLO: Final = "member_joined_channel"
 
 
 def register(app: AsyncApp, slack: Slack, threads: Threads) -> None:
-    """Put the way of an event into the app."""
+    """Put the way of an event into the app, after all other listeners."""
 
     @app.middleware
     async def accept(  # pyright: ignore[reportUnusedFunction]
@@ -34,11 +34,13 @@ def register(app: AsyncApp, slack: Slack, threads: Threads) -> None:
             await _accept(slack, threads, body)
         await next()
 
-    async def told(body: dict[str, Any]) -> None:
-        """Accepted above; a listener must be there, or bolt answers 404."""
+    async def told(ack: AsyncAck) -> None:
+        """What nobody else listens to is acknowledged, or Slack tells it again."""
+        await ack()
 
-    for kind in (*_MESSAGES, _HELLO, "agent_session_stopped", "app_context_changed"):
-        app.event(kind)(told)
+    anything = re.compile(".*", re.DOTALL)
+    app.event(anything)(told)
+    app.action(anything)(told)
 
 
 async def _accept(slack: Slack, threads: Threads, body: dict[str, Any]) -> None:
