@@ -1,68 +1,216 @@
-"""Clients of Slack's Web API, one a team."""
+"""Web API clients: how they try again, and which token a team's client carries."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from time import time
+from typing import Any, Final, Self, cast
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
 
-from slack_sdk.errors import SlackApiError
-from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
+import structlog
+from aiohttp import ClientError, ClientSession, ClientTimeout
+from slack_sdk.errors import SlackApiError, SlackTokenRotationError
+from slack_sdk.oauth.installation_store import Bot
+from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.ports import Notes
 from adapters.slack.context import Installed, NotInstalled
 from adapters.slack.errors import NO_TOKEN, code_of
+from adapters.slack.retries import ConnectRetry, RateLimitRetry
 from adapters.slack.settings import SlackSettings
 
-#: Times that a call which Slack refuses for now is sent again, after as long as Slack says.
-_LATER = 2
+log = structlog.get_logger()
+
+#: Tries after the first one, of either kind.
+RETRIES: Final = 3
+#: Seconds to open a connection.
+_CONNECT: Final = 10.0
+#: Seconds before it expires that a token is renewed; Slack's tokens live 12 hours.
+_RENEW_BEFORE: Final = 2 * 3600
+#: Seconds that renewing a token may take in all.
+_RENEW_WITHIN: Final = 60
+#: What Slack says to a refresh token that is of no use any more.
+_SPENT: Final = NO_TOKEN | {"invalid_refresh_token", "bad_client_secret", "invalid_client_id"}
 
 
-def make_client(token: str | None, settings: SlackSettings) -> AsyncWebClient:
-    """Waits as told by a 429, which has no effect. Nothing else is sent twice here: a call that ends
-    without an answer may have had its effect, and only who made it knows how to find out."""
-    return AsyncWebClient(
+def make_client(
+    token: str | None, settings: SlackSettings, session: ClientSession | None = None
+) -> AsyncWebClient:
+    """A client that waits out rate limits and unreachable networks. An answer of 5xx, or none, is the
+    caller's to judge: the call may have had its effect. Without `session`, each call opens a connection."""
+    client = AsyncWebClient(
         token=token,
         base_url=settings.api_url,
-        timeout=round(settings.timeout),
-        retry_handlers=[AsyncRateLimitErrorRetryHandler(max_retry_count=_LATER)],
+        timeout=max(1, round(settings.timeout)),
+        session=session,
+        retry_handlers=[RateLimitRetry(RETRIES), ConnectRetry(RETRIES)],
     )
+    if client.proxy and proxy_bypass(urlsplit(settings.api_url).hostname or ""):
+        client.proxy = None  # the SDK reads HTTPS_PROXY and overlooks NO_PROXY
+    return client
 
 
-class StaticClients:
-    """One workspace, whose bot token the environment holds. Implements `adapters.slack.context.Clients`."""
+class _Shared:
+    """Connections are shared and kept while the context is open."""
 
     def __init__(self, settings: SlackSettings) -> None:
-        self._client = make_client(settings.bot_token, settings)
-        self._installed: Installed | None = None
-        self._lock = asyncio.Lock()
+        self._settings = settings
+        self._session: ClientSession | None = None
+        self._made: dict[str, Installed] = {}
+
+    async def __aenter__(self) -> Self:
+        timeout = ClientTimeout(total=self._settings.timeout, sock_connect=_CONNECT)
+        self._session = ClientSession(timeout=timeout)
+        self._made.clear()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        session, self._session = self._session, None
+        self._made.clear()
+        if session is not None:
+            await session.close()
+
+    def _client(self, token: str | None) -> AsyncWebClient:
+        return make_client(token, self._settings, self._session)
+
+
+class StaticClients(_Shared):
+    """One bot token from the environment, for one team or for all teams of an organisation."""
+
+    def __init__(self, settings: SlackSettings) -> None:
+        super().__init__(settings)
+        self._asking = asyncio.Lock()
+        self._organisation = False
 
     async def of(self, team: str, enterprise: str | None = None) -> Installed:
-        """Raises `NotInstalled` for another team than the token's, and `SlackApiError`."""
-        known = await self.own()
-        if team != known.team and (known.enterprise is None or enterprise != known.enterprise):
-            raise NotInstalled(team)
-        return known
+        """Raises `NotInstalled` for another team, or when Slack does not take the token (any more)."""
+        async with self._asking:
+            mine = self._made.get("") or await self._ask()
+        if self._organisation:
+            if enterprise is not None and enterprise != mine.enterprise:
+                raise NotInstalled(f"The bot token belongs to another organisation than {enterprise}.")
+            return replace(mine, team=team or mine.team)
+        # An event of an organisation may name it alone.
+        if (team and team != mine.team) or (not team and enterprise != mine.enterprise):
+            raise NotInstalled(f"The bot token belongs to another team than {team or enterprise}.")
+        return mine
 
-    async def own(self) -> Installed:
-        """The team of the token, asked of Slack once."""
-        async with self._lock:
-            if self._installed is None:
-                self._installed = await identify(self._client)
-            return self._installed
+    async def _ask(self) -> Installed:
+        client = self._client(self._settings.bot_token)
+        try:
+            found = cast("Any", await client.auth_test())
+        except SlackApiError as error:
+            if (code := code_of(error)) in NO_TOKEN:
+                raise NotInstalled(f"Slack does not take the bot token: {code}.") from error
+            raise
+        self._organisation = bool(found.get("is_enterprise_install"))
+        self._made[""] = mine = Installed(
+            client=client,
+            team=str(found.get("team_id") or ""),
+            bot_user=str(found.get("user_id") or ""),
+            bot_id=str(found.get("bot_id") or ""),
+            enterprise=found.get("enterprise_id"),
+            app_id=found.get("app_id"),
+        )
+        return mine
 
 
-async def identify(client: AsyncWebClient) -> Installed:
-    """Whose token it is. Raises `NotInstalled` for one that holds no more."""
-    try:
-        told = await client.auth_test()
-    except SlackApiError as error:
-        if code_of(error) in NO_TOKEN:
-            raise NotInstalled(code_of(error)) from error
-        raise
-    return Installed(
-        client=client,
-        team=str(told["team_id"]),
-        bot_user=str(told["user_id"]),
-        bot_id=str(told.get("bot_id") or ""),
-        enterprise=told.get("enterprise_id"),
-        app_id=told.get("app_id"),
-    )
+def lock_name(enterprise: str | None, team: str | None) -> str:
+    """Held by whoever changes what is kept about an installation."""
+    return f"slack-installation:{enterprise or '-'}:{team or '-'}"
+
+
+class InstalledClients(_Shared):
+    """The token of each team's installation, renewed before it expires.
+
+    The store is read each time, so that an installation that was removed or renewed by another process
+    is seen at once; clients are kept by token.
+    """
+
+    def __init__(
+        self, installations: AsyncInstallationStore, settings: SlackSettings, notes: Notes
+    ) -> None:
+        super().__init__(settings)
+        self._installations = installations
+        self._notes = notes
+
+    async def of(self, team: str, enterprise: str | None = None) -> Installed:
+        """Raises `NotInstalled`."""
+        bot = await self._find(enterprise, team, org=not team)
+        if bot is None and enterprise and team:
+            bot = await self._find(enterprise, None, org=True)
+        if bot is None:
+            raise NotInstalled(f"The app is not installed in {team or enterprise}.")
+        if _expires_within(bot, _RENEW_BEFORE):
+            bot = await self._renewed(bot)
+        return self._installed(bot, team)
+
+    async def _find(self, enterprise: str | None, team: str | None, *, org: bool) -> Bot | None:
+        bot = await self._installations.async_find_bot(
+            enterprise_id=enterprise, team_id=team or None, is_enterprise_install=org
+        )
+        return bot if bot is not None and bot.bot_token else None
+
+    def _installed(self, bot: Bot, team: str) -> Installed:
+        key = f"{bot.enterprise_id or ''}/{bot.team_id or ''}"
+        made = self._made.get(key)
+        if made is None or made.client.token != bot.bot_token:
+            made = Installed(
+                client=self._client(bot.bot_token),
+                team=bot.team_id or "",
+                bot_user=bot.bot_user_id or "",
+                bot_id=bot.bot_id or "",
+                enterprise=bot.enterprise_id,
+                app_id=bot.app_id,
+            )
+            self._made[key] = made
+        return replace(made, team=team) if team and team != made.team else made
+
+    async def _renewed(self, seen: Bot) -> Bot:
+        """A refresh token works once: one process renews and writes it down, the others wait for that."""
+        org = bool(seen.is_enterprise_install)
+        name = lock_name(seen.enterprise_id, None if org else seen.team_id)
+        async with self._notes.lock(name, seconds=_RENEW_WITHIN + 30):
+            bot = await self._find(seen.enterprise_id, None if org else seen.team_id, org=org)
+            if bot is None:
+                raise NotInstalled(f"The app was removed from {seen.team_id or seen.enterprise_id}.")
+            if not _expires_within(bot, _RENEW_BEFORE):
+                return bot
+            rotator = AsyncTokenRotator(
+                client_id=self._settings.client_id or "",
+                client_secret=self._settings.client_secret or "",
+                client=self._client(None),
+            )
+            try:
+                async with asyncio.timeout(_RENEW_WITHIN):
+                    renewed = await rotator.perform_bot_token_rotation(
+                        bot=bot, minutes_before_expiration=_RENEW_BEFORE // 60
+                    )
+            except (SlackTokenRotationError, ClientError, TimeoutError, OSError) as error:
+                return _still(bot, error)
+            if renewed is None:
+                return _still(bot, None)
+            await self._installations.async_save_bot(renewed)
+            log.info("slack_token_renewed", team=bot.team_id, enterprise=bot.enterprise_id)
+            return renewed
+
+
+def _still(bot: Bot, error: Exception | None) -> Bot:
+    """The token that could not be renewed, while it lasts; then `NotInstalled`, or what went wrong."""
+    cause = error.api_error if isinstance(error, SlackTokenRotationError) else None
+    code = code_of(cause) if cause is not None else type(error).__name__
+    log.warning("slack_token_not_renewed", team=bot.team_id, enterprise=bot.enterprise_id, code=code)
+    if not _expires_within(bot, 0):
+        return bot
+    if error is None or code in _SPENT:
+        raise NotInstalled(f"The token of {bot.team_id or bot.enterprise_id} can't be renewed.") from error
+    raise cause or error
+
+
+def _expires_within(bot: Bot, seconds: int) -> bool:
+    expires = bot.bot_token_expires_at
+    return expires is not None and expires <= time() + seconds

@@ -1,0 +1,84 @@
+"""When a call to Slack is tried again by itself: only when it can't have had an effect."""
+
+# ruff: noqa: ARG002 -- the SDK names the arguments
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Final
+
+from aiohttp import ClientConnectorCertificateError, ClientConnectorError, ConnectionTimeoutError
+from slack_sdk.http_retry.async_handler import AsyncRetryHandler
+from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
+from slack_sdk.http_retry.request import HttpRequest
+from slack_sdk.http_retry.response import HttpResponse
+from slack_sdk.http_retry.state import RetryState
+
+#: Seconds that a client waits by itself when Slack says "later"; beyond, the caller decides.
+LONGEST_WAIT: Final = 30.0
+
+
+class RateLimitRetry(AsyncRateLimitErrorRetryHandler):
+    """Waits as told, unless that is too long to hold up the caller."""
+
+    async def _can_retry_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> bool:
+        return response is not None and response.status_code == 429 and _told(response) <= LONGEST_WAIT
+
+    async def prepare_for_next_attempt_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> None:
+        state.next_attempt_requested = True
+        seconds = 1.0 if response is None else _told(response)
+        await asyncio.sleep(seconds + random.uniform(0, 0.5))  # noqa: S311
+        state.increment_current_attempt()
+
+
+class ConnectRetry(AsyncRetryHandler):
+    """Tries again when no connection came about, so that the request can't have had an effect."""
+
+    async def _can_retry_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> bool:
+        return isinstance(error, ClientConnectorError | ConnectionTimeoutError) and not isinstance(
+            error, ClientConnectorCertificateError
+        )
+
+    async def prepare_for_next_attempt_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> None:
+        state.next_attempt_requested = True
+        await asyncio.sleep(0.25 * 2**state.current_attempt * random.uniform(0.5, 1.5))  # noqa: S311
+        state.increment_current_attempt()
+
+
+def _told(response: HttpResponse) -> float:
+    """Seconds of `Retry-After`; 1 where it says nothing that can be read."""
+    for name, values in response.headers.items():
+        if name.lower() == "retry-after":
+            try:
+                return max(0.0, float(values[0]))
+            except (ValueError, IndexError):
+                return 1.0
+    return 1.0
