@@ -67,6 +67,22 @@ class Config(BaseSettings):
     feature_flag_rephrase: bool = True
     feature_flag_reranking: bool = True
 
+    # -- Slack: see docs/slack.md ------------------------------------------------------------
+    #: xoxb-...; for one workspace.
+    slack_bot_token: SecretStr | None = None
+    #: xapp-..., with the scope connections:write: Socket Mode, no address needed.
+    slack_app_token: SecretStr | None = None
+    #: For requests over HTTP, at PUBLIC_URL/slack/events.
+    slack_signing_secret: SecretStr | None = None
+    #: For many workspaces, which install the app at PUBLIC_URL/slack/install.
+    slack_client_id: str | None = None
+    slack_client_secret: SecretStr | None = None
+    #: Encrypt the workspaces' tokens: Fernet keys, separated by commas; the first one writes, all read.
+    slack_token_keys: SecretStr | None = None
+    slack_api_url: str = "https://slack.com/api/"
+    #: Stream answers where Slack has it; else messages are edited.
+    slack_streaming: bool = True
+
     # -- limits ----------------------------------------------------------------------------
     max_file_mb: int = Field(default=100, ge=1, le=2048)
     max_pages: int = Field(default=5000, ge=1)

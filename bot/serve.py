@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import structlog
@@ -18,6 +18,7 @@ from bot.app import App
 from bot.config import Config
 from bot.connect import own
 from bot.owner import DataFolder, OwnedElsewhere
+from bot.slack import open_slack
 from bot.workspaces import LOCAL
 
 log = structlog.get_logger()
@@ -37,7 +38,9 @@ async def _metrics(_request: web.Request) -> web.Response:
     return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-def application(app: App, config: Config, *, workspace: str | None) -> web.Application:
+def application(
+    app: App, config: Config, *, workspace: str | None, routes: Sequence[web.RouteDef] = ()
+) -> web.Application:
     """All that is served over HTTP. The chat page is for loopback only: it has no login."""
     page = workspace if is_loopback(config.host) else None
     application = web_application(app, spool=app.spool, workspace=page)
@@ -49,16 +52,19 @@ def application(app: App, config: Config, *, workspace: str | None) -> web.Appli
             status=503 if problems else 200,
         )
 
+    application.add_routes(routes)
     application.router.add_get("/health", health)
     application.router.add_get("/metrics", _metrics)
     return application
 
 
 @asynccontextmanager
-async def serving(app: App, config: Config, *, workspace: str | None) -> AsyncGenerator[str]:
+async def serving(
+    app: App, config: Config, *, workspace: str | None, routes: Sequence[web.RouteDef] = ()
+) -> AsyncGenerator[str]:
     """Serve while the context is open; gives the address. Raises `Refused` where the port is taken."""
     runner = web.AppRunner(
-        application(app, config, workspace=workspace),
+        application(app, config, workspace=workspace, routes=routes),
         access_log=None,
         handler_cancellation=True,
         shutdown_timeout=10,
@@ -97,7 +103,12 @@ async def alone(config: Config) -> AsyncGenerator[App]:
 async def serve(config: Config) -> None:
     """Everything in one process, until SIGINT or SIGTERM."""
     stop = stopped()
-    async with alone(config) as app, serving(app, config, workspace=LOCAL):
+    async with alone(config) as app, AsyncExitStack() as stack:
+        slack = open_slack(config, app)
+        routes = slack.routes() if slack is not None else []
+        await stack.enter_async_context(serving(app, config, workspace=LOCAL, routes=routes))
+        if slack is not None:
+            await stack.enter_async_context(slack.running())
         await stop.wait()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from aiohttp import web
@@ -61,8 +61,9 @@ def slack_routes(app: AsyncApp, settings: SlackSettings) -> list[web.RouteDef]:
         if not genuine(secret, headers, bytes(body), time.time()):
             log.warning("slack_request_refused", remote=request.remote)
             raise web.HTTPUnauthorized(text="This request was not signed by Slack.")
+        given: dict[str, Any] = dict(headers)
         made = AsyncBoltRequest(
-            body=body.decode("utf-8", "replace"), query=request.query_string, headers=headers
+            body=body.decode("utf-8", "replace"), query=request.query_string, headers=given
         )
         return await to_aiohttp_response(await app.async_dispatch(made))
 
