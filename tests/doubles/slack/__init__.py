@@ -1,0 +1,30 @@
+"""A strict stand-in for Slack, over real HTTP and Socket Mode."""
+
+from tests.doubles.slack.clock import Clock
+from tests.doubles.slack.core import Called, Rules
+from tests.doubles.slack.dispatch import Attempt, Delivery, signed
+from tests.doubles.slack.double import SlackDouble
+from tests.doubles.slack.errors import SlackError
+from tests.doubles.slack.faults import Breaks, Drops, Fails, Hangs, RateLimited, Slow
+from tests.doubles.slack.people import Seen, words
+from tests.doubles.slack.world import App
+
+__all__ = [
+    "App",
+    "Attempt",
+    "Breaks",
+    "Called",
+    "Clock",
+    "Delivery",
+    "Drops",
+    "Fails",
+    "Hangs",
+    "RateLimited",
+    "Rules",
+    "Seen",
+    "SlackDouble",
+    "SlackError",
+    "Slow",
+    "signed",
+    "words",
+]
