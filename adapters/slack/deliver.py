@@ -51,6 +51,8 @@ class Delivery:
     #: The question's own timestamp: nothing of the reply is older.
     since: str
     resumed: bool = False
+    #: What else than an answer is no part of the talk: progress, greetings.
+    answer: bool = True
     #: Timestamps by part.
     posted: dict[int, str] = field(default_factory=dict[int, str])
     #: Everything was delivered by an earlier run.
@@ -73,7 +75,7 @@ class Delivery:
                 log.info("slack_reply_resumed", parts=sorted(self.posted))
 
     def metadata(self, part: int, parts: int, *, final: bool) -> dict[str, Any]:
-        payload = {"turn_id": self.turn_id, "part": part, "parts": parts}
+        payload = {"turn_id": self.turn_id, "part": part, "parts": parts, "answer": self.answer}
         return {
             "event_type": EVENT_TYPE,
             "event_payload": payload | {"state": "final" if final else "placeholder"},

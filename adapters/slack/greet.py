@@ -32,7 +32,7 @@ async def work_joined(slack: Slack, incoming: Incoming) -> None:
     if not await slack.bot.notes.claim(f"slack-greeted:{told['team']}:{told['channel']}", seconds=GREETED):
         return
     installed = await slack.clients.of(told["team"], told["enterprise"])
-    delivery = Delivery(slack, installed, told["channel"], None, incoming.id, since="0")
+    delivery = Delivery(slack, installed, told["channel"], None, incoming.id, since="0", answer=False)
     try:
         await delivery.finish(render(Reply(turn_id=incoming.id, kind="notice", text=_GREETING)))
     except (NoPlace, Unclear, SlackApiError) as error:

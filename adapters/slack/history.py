@@ -147,7 +147,11 @@ async def _neutral(
         return await message_of(slack, installed, said)
     metadata = cast("dict[str, Any]", raw.get("metadata") or {})
     payload = cast("dict[str, Any]", metadata.get("event_payload") or {})
-    if metadata.get("event_type") != EVENT_TYPE or payload.get("state") != "final":
+    if (
+        metadata.get("event_type") != EVENT_TYPE
+        or payload.get("state") != "final"
+        or not payload.get("answer")
+    ):
         return None
     message = await message_of(slack, installed, said)
     if own:

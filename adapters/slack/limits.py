@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-#: Blocks of a message; of a modal and of the Home tab.
-BLOCKS, VIEW_BLOCKS = 50, 100
+#: Blocks of a message.
+BLOCKS = 50
 #: All blocks of a message as JSON, in UTF-16 code units. Slack tells no figure; about
 #: 13,200 fail with `msg_blocks_too_long`.
 MESSAGE = 11_000
@@ -11,20 +11,14 @@ MESSAGE = 11_000
 BLOCK_OVERHEAD = 120
 #: `text` of a message: longer ones can't be edited.
 TEXT = 4_000
-#: Text of an element of a context block, and how many elements it has.
-CONTEXT_TEXT, CONTEXT_ELEMENTS = 2_000, 10
-#: Text of a section, of a header.
-SECTION_TEXT, HEADER_TEXT = 3_000, 150
+#: Text of an element of a context block.
+CONTEXT_TEXT = 2_000
 #: Text of a button, its value, and what screen readers get instead of the text.
 BUTTON_TEXT, BUTTON_VALUE, BUTTON_LABEL = 75, 2_000, 75
-#: Elements of an actions block.
-ACTIONS = 25
-#: Text and value of an option of a menu; options of a select, and of an overflow menu.
-OPTION_TEXT, OPTION_VALUE, SELECT_OPTIONS, OVERFLOW_OPTIONS = 75, 150, 100, 5
+#: Value of an option of a menu.
+OPTION_VALUE = 150
 #: Rows and columns of a table block; a message takes one such block.
 TABLE_ROWS, TABLE_COLUMNS = 100, 20
-#: Rich text in one block; Slack tells no figure.
-RICH_TEXT = 8_000
 #: An address that something links to.
 URL = 3_000
 #: Title of a task card.
@@ -33,11 +27,30 @@ TASK_TITLE = 256
 PROMPTS, PROMPT_TITLE = 4, 75
 #: Title of a thread in the chat with the bot.
 THREAD_TITLE = 250
-#: Title, submit and close of a modal; what it carries unseen.
-MODAL_TITLE, PRIVATE_METADATA = 24, 3_000
-#: Label and hint of an input; its text; placeholder of any.
-INPUT_LABEL, INPUT_HINT, INPUT_TEXT, PLACEHOLDER = 2_000, 2_000, 3_000, 150
-#: Files of a file input, and bytes of each.
-INPUT_FILES, INPUT_FILE_BYTES = 10, 10 * 1024 * 1024
-#: Confirmation dialog: title, text, its two buttons.
+#: Text of a section, of a header; elements of a context block and of an actions block.
+SECTION_TEXT, HEADER_TEXT = 3_000, 150
+CONTEXT_ELEMENTS, ACTIONS = 10, 25
+#: Fields of a section, and the text of each.
+FIELDS, FIELD_TEXT = 10, 2_000
+#: Address that a button opens.
+BUTTON_URL = 3_000
+#: All text of the markdown blocks of a message.
+MARKDOWN = 12_000
+#: `action_id`, `block_id`, `callback_id`, `external_id`.
+IDENTIFIER = 255
+#: Blocks of a modal and of the Home tab; the whole view as JSON.
+VIEW_BLOCKS, VIEW = 100, 250_000
+#: Title and buttons of a modal; what it carries unseen.
+VIEW_TITLE, PRIVATE_METADATA = 24, 3_000
+#: Label and hint of an input; what a person may type; the placeholder.
+LABEL, INPUT, PLACEHOLDER = 2_000, 3_000, 150
+#: Options of a menu, groups of options; of checkboxes and radio buttons; of an overflow menu.
+OPTIONS, OPTION_GROUPS, CHECKBOXES, OVERFLOW = 100, 100, 10, 5
+#: Text of an option.
+OPTION_TEXT = 75
+#: Files of a `file_input`.
+FILES = 10
+#: Title, text and buttons of a question before something is done.
 CONFIRM_TITLE, CONFIRM_TEXT, CONFIRM_BUTTON = 100, 300, 30
+#: Elements of a `context_actions` block.
+CONTEXT_ACTIONS = 5

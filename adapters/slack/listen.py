@@ -114,7 +114,8 @@ def _upload(said: Said) -> Any:
             "files": [file["id"] for file in said.files if isinstance(file.get("id"), str)],
             "knowledge_base": None,
             "labels": [],
-            "audience": "everyone",
+            # By the place: what is shared in a private channel is for its members.
+            "audience": None,
             "same_name": "replace",
             "notify": said.channel,
         },

@@ -1,167 +1,137 @@
-"""A neutral form as a Slack modal, and what a person entered there as a submission."""
+"""A neutral form as a Slack modal, and a filled modal as a Submission. Pure."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
-from adapters.forms import Field, Form, FormResult, Submission
+from adapters.forms import Field, Form, Submission
 from adapters.slack import limits
-from adapters.slack.kit import Json, header, modal, plain, quiet
+from adapters.slack.modal_fields import Json, field_block, field_value
+from adapters.slack.surface import cut16, plain
+from adapters.slack.validate import PayloadTooLarge, utf16
 
-_BLOCK, _ACTION = "field:", "value"
-_ON: Final = "on"
-CHANGED: Final = "Somebody saved in between. These are the values as they are now; enter yours again."
+_TOO_MANY: Final = "There is more than Slack can show. Change the rest on the settings page."
+_CONFLICT: Final = (
+    "Somebody else saved in between, so nothing of yours was saved. This is how it stands now: please make "
+    "your changes again."
+)
+#: Characters of an error at a field.
+_ERROR: Final = 300
 
 
-def view_of(form: Form, callback_id: str, *, note: str = "") -> Json:
-    """Raises `ValueError` for a form that carries more than a modal can."""
-    blocks: list[Json] = [quiet(note)] if note else []
-    if form.intro:
-        blocks.append(quiet(form.intro))
-    group = ""
-    for field in form.fields:
-        if field.group != group:
-            group = field.group
-            blocks.append(header(group))
-        blocks.append(_block(field))
-    carried = json.dumps({"form": form.id, "revision": form.revision, "context": form.context})
-    if len(carried) > limits.PRIVATE_METADATA or len(blocks) > limits.VIEW_BLOCKS:
-        raise ValueError(f"The form {form.id} is too large for a modal.")
-    view = modal(form.title, blocks, callback_id=callback_id, private_metadata=carried)
-    view["submit"] = plain(form.submit, limits.MODAL_TITLE)
-    view["close"] = plain("Cancel", limits.MODAL_TITLE)
+def form_view(form: Form, callback_id: str, *, line: str = "") -> Json:
+    """The modal.
+
+    Args:
+        line: said above everything else.
+
+    Raises:
+        PayloadTooLarge: for a form whose context is larger than what Slack carries.
+    """
+    carried = json.dumps(
+        {"form": form.id, "revision": form.revision, "context": form.context}, ensure_ascii=False
+    )
+    if utf16(carried) > limits.PRIVATE_METADATA:
+        raise PayloadTooLarge("/private_metadata", f"at most {limits.PRIVATE_METADATA} characters")
+    blocks: list[Json] = []
+    for text in filter(str.strip, (line, form.intro)):
+        blocks.append({"type": "section", "text": plain(text, limits.SECTION_TEXT)})
+    fields, full = list(_fields(form)), False
+    for position, block in enumerate(fields):
+        if len(blocks) == limits.VIEW_BLOCKS - 1 and position < len(fields) - 1:
+            full = True
+            break
+        blocks.append(block)
+    if full or not blocks:
+        text = _TOO_MANY if full else "There is nothing to fill in."
+        blocks.append({"type": "context", "elements": [plain(text, limits.CONTEXT_TEXT)]})
+    view: Json = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain(form.title, limits.VIEW_TITLE),
+        "close": plain("Cancel", limits.VIEW_TITLE),
+        "private_metadata": carried,
+        "blocks": blocks,
+    }
+    if any(block["type"] == "input" for block in blocks):
+        view["submit"] = plain(form.submit, limits.VIEW_TITLE)
     return view
 
 
-def submission_of(view: Json) -> Submission:
-    """From a `view_submission`; values are what was entered, an emptied field is empty."""
-    carried = json.loads(view.get("private_metadata") or "{}")
+def conflict_view(fresh: Form, callback_id: str) -> Json:
+    """The form as it is now, after somebody else saved."""
+    return form_view(fresh, callback_id, line=_CONFLICT)
+
+
+def context_of(view: Json) -> dict[str, str]:
+    """What the form carried."""
+    return _carried(view)[2]
+
+
+def submission_of(form: Form, view: Json) -> Submission:
+    """What a person filled in.
+
+    Args:
+        form: as it is now; it may have changed since the modal was opened, which its revision tells.
+        view: as Slack sends it with `view_submission`.
+
+    Fields that the modal did not show are left out, so they keep the form's values.
+    """
+    form_id, revision, context = _carried(view)
     state = cast("dict[str, dict[str, Json]]", (view.get("state") or {}).get("values") or {})
-    values = {
-        block.removeprefix(_BLOCK): _entered(next(iter(elements.values())))
-        for block, elements in state.items()
-        if block.startswith(_BLOCK) and elements
-    }
-    return Submission(
-        form_id=str(carried.get("form") or ""),
-        values=values,
-        revision=int(carried.get("revision") or 0),
-        context=carried.get("context") or {},
-    )
+    values: dict[str, Any] = {}
+    for field in form.fields:
+        for element in state.get(_block_id(revision, field.name), {}).values():
+            values[field.name] = field_value(field, element)
+    return Submission(form_id=form_id, values=values, revision=revision, context=context)
 
 
-def answer_of(result: FormResult, callback_id: str, shown: Json) -> Json:
-    """What a submission is acknowledged with: errors at their fields, the form anew, or nothing."""
-    if result.conflict is not None:
-        return {"response_action": "update", "view": view_of(result.conflict, callback_id, note=CHANGED)}
-    if result.errors:
-        return errors_of(result.errors, shown)
-    return {}
-
-
-def errors_of(errors: dict[str, str], shown: Json) -> Json:
-    """Slack shows errors at inputs only: those of other fields stand at the first input."""
-    inputs = [block["block_id"] for block in shown["blocks"] if block.get("type") == "input"]
-    placed: dict[str, str] = {}
+def errors_of(form: Form, view: Json, errors: Mapping[str, str]) -> dict[str, str]:
+    """Errors by field name as Slack wants them, by block. Those of fields that the modal does not show
+    stand at its first field, with their names."""
+    revision = _carried(view)[1]
+    shown = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+    labels = {field.name: field.label for field in form.fields}
+    found: dict[str, str] = {}
+    elsewhere: list[str] = []
     for name, text in errors.items():
-        at = _BLOCK + name if _BLOCK + name in inputs else inputs[0]
-        placed[at] = f"{placed[at]} {text}" if at in placed else text
-    return {"response_action": "errors", "errors": placed}
+        block_id = _block_id(revision, name)
+        if block_id in shown:
+            found[block_id] = cut16(text, _ERROR)
+        else:
+            elsewhere.append(f"{labels.get(name) or name}: {text}")
+    if elsewhere and shown:
+        said = [found[shown[0]]] if shown[0] in found else []
+        found[shown[0]] = cut16(" ".join([*said, *elsewhere]), _ERROR)
+    return found
 
 
-def _entered(element: Json) -> Any:
-    match element.get("type"):
-        case "checkboxes":
-            return bool(element.get("selected_options"))
-        case "static_select":
-            return str((element.get("selected_option") or {}).get("value") or "")
-        case "multi_static_select":
-            return [str(option["value"]) for option in element.get("selected_options") or []]
-        case "file_input":
-            return [str(file["id"]) for file in element.get("files") or []]
-        case _:
-            return element.get("value") or ""
+def at_first_field(view: Json, text: str) -> dict[str, str]:
+    """What is wrong with no field in particular."""
+    first = next(block["block_id"] for block in view["blocks"] if block["type"] == "input")
+    return {first: cut16(text, _ERROR)}
 
 
-def _block(field: Field) -> Json:
-    if field.disabled_because is not None:
-        return quiet(f"{field.label}: {field.disabled_because}")
-    if field.kind == "info":
-        return quiet(f"{field.label} {field.help}".strip())
-    element = _element(field)
-    if element is None:
-        return quiet(f"{field.label}: can't be changed here.")
-    block: Json = {
-        "type": "input",
-        "block_id": _BLOCK + field.name,
-        "label": plain(field.label, limits.INPUT_LABEL),
-        "element": element,
-        # Of a box that may be left empty, Slack would make a box that must be ticked.
-        "optional": not field.required or field.kind == "toggle",
-    }
-    if field.help:
-        block["hint"] = plain(field.help, limits.INPUT_HINT)
-    return block
+def _block_id(revision: int, name: str) -> str:
+    """With the revision: for a block that it knows, Slack would keep what a person has typed, where the
+    values as they are now shall stand."""
+    return f"{revision}:{name}"[: limits.IDENTIFIER]
 
 
-def _element(field: Field) -> Json | None:
-    """None where Slack has no element that holds the field's value whole."""
-    match field.kind:
-        case "text" | "long_text":
-            value = str(field.value or "")
-            most = min(field.max_length or limits.INPUT_TEXT, limits.INPUT_TEXT)
-            if len(value) > most:
-                return None
-            made: Json = {
-                "type": "plain_text_input",
-                "action_id": _ACTION,
-                "multiline": field.kind == "long_text",
-                "max_length": most,
-            }
-            if value:
-                made["initial_value"] = value
-        case "number":
-            made = {"type": "number_input", "action_id": _ACTION, "is_decimal_allowed": field.step != 1}
-            if field.value is not None:
-                made["initial_value"] = f"{field.value:g}" if field.step != 1 else str(int(field.value))
-            for name, bound in (("min_value", field.minimum), ("max_value", field.maximum)):
-                if bound is not None:
-                    made[name] = f"{bound:g}"
-        case "toggle":
-            option = {"text": plain("On"), "value": _ON}
-            made = {"type": "checkboxes", "action_id": _ACTION, "options": [option]}
-            if field.value:
-                made["initial_options"] = [option]
-            return made
-        case "file":
-            return {
-                "type": "file_input",
-                "action_id": _ACTION,
-                "max_files": min(field.max_files, limits.INPUT_FILES),
-            }
-        case _:
-            return _select(field)
-    if field.placeholder:
-        made["placeholder"] = plain(field.placeholder, limits.PLACEHOLDER)
-    return made
+def _fields(form: Form) -> Iterable[Json]:
+    """Groups under their headings, in the order in which they first appear."""
+    groups: dict[str, list[Field]] = {}
+    for field in form.fields:
+        groups.setdefault(field.group.strip(), []).append(field)
+    for group, fields in groups.items():
+        blocks = [field_block(field, _block_id(form.revision, field.name)) for field in fields]
+        if group and any(blocks):
+            yield {"type": "header", "text": plain(group, limits.HEADER_TEXT)}
+        yield from (block for block in blocks if block is not None)
 
 
-def _select(field: Field) -> Json | None:
-    several = field.kind == "choices"
-    chosen = set(cast("list[str]", field.value or []) if several else [field.value])
-    options = [
-        {"text": plain(option.label, limits.OPTION_TEXT), "value": option.value} for option in field.options
-    ]
-    fits = all(0 < len(option["value"]) <= limits.OPTION_VALUE for option in options)
-    if not options or len(options) > limits.SELECT_OPTIONS or not fits:
-        return None
-    initial = [option for option in options if option["value"] in chosen]
-    made: Json = {"type": "static_select", "action_id": _ACTION, "options": options}
-    if several:
-        made["type"] = "multi_static_select"
-        if initial:
-            made["initial_options"] = initial
-    elif initial:
-        made["initial_option"] = initial[0]
-    return made
+def _carried(view: Json) -> tuple[str, int, dict[str, str]]:
+    carried = json.loads(view.get("private_metadata") or "{}")
+    return str(carried.get("form", "")), int(carried.get("revision", 0)), dict(carried.get("context", {}))

@@ -11,9 +11,14 @@ from adapters.conversation import Citation, Reply
 from adapters.markdown import JOINER, Dialect, cut, is_web, to_plain
 from adapters.slack import limits
 
-#: `action_id`s, whose values are turn ids; of `ASK` a question.
+#: `action_id`s, whose values hold turn ids; of `ASK` a question.
 FEEDBACK, MENU, ASK = "reply_feedback", "reply_menu", "ask"
-UP, DOWN, WHY = "up:", "down:", "why:"
+UP, DOWN = "up:", "down:"
+#: Values of the menu's entries begin so.
+WHY, AGAIN, DELETE = "why:", "again:", "delete:"
+#: `action_id` of the button that opens a citation's passage, with its number; the value is the turn's id,
+#: a space and the number.
+PASSAGE = "passage"
 
 #: `<!channel>`, `<@U1>`, `<#C1>`, links to other schemes in Slack's own form, and names that ping.
 _ACTIVE = re.compile(
@@ -44,8 +49,8 @@ def render(reply: Reply) -> list[SlackMessage]:
     _sources(reply, messages)
     notes = [*reply.notes, *([f"Reference: {reply.reference}"] if reply.reference else [])]
     for note in notes:
-        if text := cut(_quiet(note), limits.CONTEXT_TEXT):
-            messages.add({"type": "context", "elements": [_plain_text(text)]}, "" if reply.text else text)
+        if text := cut(quiet(note), limits.CONTEXT_TEXT):
+            messages.add({"type": "context", "elements": [plain_text(text)]}, "" if reply.text else text)
     _acts(reply, messages)
     return messages.done()
 
@@ -95,7 +100,7 @@ class _Messages:
 
     def _text(self, texts: list[str]) -> str:
         """Slack reads its own markup in it, so `&`, `<` and `>` are written as entities."""
-        words = _quiet(to_plain("\n\n".join(texts), self._dialect))
+        words = quiet(to_plain("\n\n".join(texts), self._dialect))
         escaped = words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         if utf16(escaped) > limits.TEXT:
             head = escaped.encode("utf-16-le", "replace")[: 2 * limits.TEXT - 2].decode(
@@ -114,11 +119,13 @@ def cost(block: dict[str, Any]) -> int:
     return utf16(json.dumps(block, ensure_ascii=False)) + limits.BLOCK_OVERHEAD
 
 
-def _quiet(text: str) -> str:
+def quiet(text: str) -> str:
+    """Text that can't mention anybody, nor link to other schemes."""
     return _ACTIVE.sub(lambda match: f"{match[0]}{JOINER}", text)
 
 
-def _plain_text(text: str) -> dict[str, Any]:
+def plain_text(text: str) -> dict[str, Any]:
+    """A text object in which Slack reads no markup."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
@@ -135,7 +142,7 @@ def _table(table: Table, dialect: Dialect) -> dict[str, Any] | None:
     if any("](" in cell for row in table.rows for cell in row):
         return None
     rows = [
-        [{"type": "raw_text", "text": _quiet(to_plain(cell, dialect)) or "\u00a0"} for cell in row]
+        [{"type": "raw_text", "text": quiet(to_plain(cell, dialect)) or "\u00a0"} for cell in row]
         for row in table.rows
     ]
     made = {
@@ -161,6 +168,20 @@ def _sources(reply: Reply, messages: _Messages) -> None:
             elements = []
         elements += [_NEW_LINE, *line] if elements else line
     messages.add(_rich_text(elements))
+    buttons = [_show_passage(reply, citation) for citation in reply.citations if citation.url is None]
+    if buttons and len(reply.turn_id) < limits.BUTTON_VALUE - 10:
+        messages.add({"type": "actions", "elements": buttons[: limits.ACTIONS]})
+
+
+def _show_passage(reply: Reply, citation: Citation) -> dict[str, Any]:
+    """Where no page can be linked to, the passage opens in Slack."""
+    mark = citation.label if citation.label.isdecimal() else f"[{citation.label}]"
+    return {
+        "type": "button",
+        "action_id": f"{PASSAGE}:{citation.number}",
+        "text": plain_text(cut(quiet(f"Show passage {mark}"), limits.BUTTON_TEXT)),
+        "value": f"{reply.turn_id} {citation.number}",
+    }
 
 
 _NEW_LINE = {"type": "text", "text": "\n"}
@@ -180,22 +201,22 @@ def _source(citation: Citation) -> list[dict[str, Any]]:
         link = {"type": "link", "url": url, "text": title}
     place = _line(citation.place())
     after = [{"type": "text", "text": f", {place}"}] if place else []
-    return [{"type": "text", "text": _quiet(number)}, link, *after]
+    return [{"type": "text", "text": quiet(number)}, link, *after]
 
 
 def _line(text: str) -> str:
-    return _quiet(cut(" ".join(text.split()), _TITLE))
+    return quiet(cut(" ".join(text.split()), _TITLE))
 
 
 def _menu(reply: Reply) -> dict[str, Any] | None:
-    value = f"{WHY}{reply.turn_id}"
-    if reply.kind == "notice" or len(value) > limits.OPTION_VALUE:
+    longest = max(len(WHY), len(AGAIN), len(DELETE)) + len(reply.turn_id)
+    if reply.kind == "notice" or longest > limits.OPTION_VALUE:
         return None
-    return {
-        "type": "overflow",
-        "action_id": MENU,
-        "options": [{"text": {"type": "plain_text", "text": "Why this answer?"}, "value": value}],
-    }
+    entries = {WHY: "Why this answer?", AGAIN: "Ask again", DELETE: "Delete"}
+    options = [
+        {"text": plain_text(label), "value": f"{kind}{reply.turn_id}"} for kind, label in entries.items()
+    ]
+    return {"type": "overflow", "action_id": MENU, "options": options}
 
 
 def _acts(reply: Reply, messages: _Messages) -> None:
@@ -203,7 +224,7 @@ def _acts(reply: Reply, messages: _Messages) -> None:
         {
             "type": "button",
             "action_id": f"{ASK}:{number}",
-            "text": _plain_text(cut(_quiet(question), limits.BUTTON_TEXT)),
+            "text": plain_text(cut(quiet(question), limits.BUTTON_TEXT)),
             "value": question,
         }
         for number, question in enumerate(reply.suggestions[:5])
@@ -214,8 +235,8 @@ def _acts(reply: Reply, messages: _Messages) -> None:
         rate = {
             "type": "feedback_buttons",
             "action_id": FEEDBACK,
-            "positive_button": {"text": _plain_text("Helpful"), "value": f"{UP}{reply.turn_id}"},
-            "negative_button": {"text": _plain_text("Not helpful"), "value": f"{DOWN}{reply.turn_id}"},
+            "positive_button": {"text": plain_text("Helpful"), "value": f"{UP}{reply.turn_id}"},
+            "negative_button": {"text": plain_text("Not helpful"), "value": f"{DOWN}{reply.turn_id}"},
         }
         messages.add({"type": "context_actions", "elements": [rate]})
     if asks or menu:

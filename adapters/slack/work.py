@@ -22,7 +22,8 @@ NOTHING: Final = "nothing"
 #: The bot was added to a channel. Payload: team, enterprise, channel.
 JOINED: Final = "joined"
 #: Files to be added. Payload: team, enterprise, user, channel (or null), files (ids),
-#: knowledge_base, labels, audience, same_name, notify (channel of the progress message), thread (or null).
+#: knowledge_base, labels, audience (null: by the place), same_name, notify (channel of the progress
+#: message, null: direct messages), thread (or null).
 UPLOAD: Final = "upload"
 #: A thread to be added as a document. Payload: team, enterprise, user, channel, thread.
 SAVE_THREAD: Final = "save_thread"
