@@ -153,7 +153,11 @@ def post_message(call: Call) -> Json:
         metadata=found or None,
         versions=[text],
     )
-    return {"channel": channel.id, "ts": made.ts, "message": call.slack.payloads.message(made, metadata=True)}
+    return {
+        "channel": channel.id,
+        "ts": made.ts,
+        "message": call.slack.payloads.message(made, metadata=True),
+    }
 
 
 @method("chat.update", "chat:write")

@@ -159,7 +159,9 @@ def _of_types(call: Call) -> list[Channel]:
 @method("conversations.list")
 def list_(call: Call) -> Json:
     world = call.slack.world
-    visible = [channel for channel in _of_types(call) if channel.kind == "public" or world.is_member(channel)]
+    visible = [
+        channel for channel in _of_types(call) if channel.kind == "public" or world.is_member(channel)
+    ]
     items, more = page(call, visible)
     return {"channels": [call.slack.payloads.channel(channel) for channel in items], **more}
 

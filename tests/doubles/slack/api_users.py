@@ -102,7 +102,10 @@ def set_status(call: Call) -> Json:
     loading = call.structure("loading_messages", list, "invalid_arguments") or []
     if len(loading) > limits.LOADING_MESSAGES:
         raise SlackError("invalid_arguments", messages=["[ERROR] no more than 10 items allowed"])
-    call.slack.world.statuses[channel.id, root] = {"status": call.get("status"), "loading_messages": loading}
+    call.slack.world.statuses[channel.id, root] = {
+        "status": call.get("status"),
+        "loading_messages": loading,
+    }
     return {}
 
 

@@ -188,7 +188,9 @@ class Outbox:
         if self._session is None:
             self._session = aiohttp.ClientSession()
         timeout = aiohttp.ClientTimeout(total=self.ack_seconds)
-        async with self._session.post(url, data=body.encode(), headers=headers, timeout=timeout) as response:
+        async with self._session.post(
+            url, data=body.encode(), headers=headers, timeout=timeout
+        ) as response:
             text = await response.text()
             if response.content_type == "application/json" and text:
                 return response.status, json.loads(text)

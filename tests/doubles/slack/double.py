@@ -11,18 +11,18 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 # Each adds its methods to the table.
-from tests.doubles.slack import api_chat, api_conversations, api_users
+from tests.doubles.slack import api_chat, api_conversations, api_stream, api_users, api_views, hooks, oauth
 from tests.doubles.slack.api import call
 from tests.doubles.slack.core import Called
 from tests.doubles.slack.errors import Json, SlackError
 from tests.doubles.slack.faults import Breaks, Drops, Fails, Fault, Hangs, RateLimited, Slow
 from tests.doubles.slack.files import Downloads
-from tests.doubles.slack.people import People
+from tests.doubles.slack.interactions import Interactions
 
-__all__ = ["SlackDouble", "api_chat", "api_conversations", "api_users"]
+__all__ = ["SlackDouble", "api_chat", "api_conversations", "api_stream", "api_users", "api_views"]
 
 
-class SlackDouble(People):
+class SlackDouble(Interactions):
     """`async with SlackDouble() as slack`: then `slack.api_url` is the base of the Web API.
 
     Fill `slack.world` (teams, people, channels), tell where the app listens (`slack.outbox.url`, or let
@@ -70,6 +70,7 @@ class SlackDouble(People):
             "/link/": self.sockets.serve,
             "/files-pri/": self.downloads.serve,
             "/login": self.downloads.serve,
+            "/response/": lambda asked: hooks.serve(self, asked),
         }
         for prefix, serve in routes.items():
             if request.path.startswith(prefix):
@@ -84,6 +85,7 @@ class SlackDouble(People):
             self.calls.append(Called(name, {}, None, self.clock.now(), error.code))
             return _refusal(error)
         header = request.headers.get("Authorization", "")
+        args |= oauth.basic(header)
         token = header.removeprefix("Bearer ") if header.startswith("Bearer ") else args.pop("token", None)
         return await self._spoiled(request, name, self.faults.pick(name), args, token)
 
@@ -96,12 +98,12 @@ class SlackDouble(People):
                 return web.json_response({"ok": False, "error": code, **(body or {})}, status=status)
             case RateLimited(after):
                 self._record(name, args, token, "ratelimited")
-                return _refusal(
-                    SlackError("ratelimited", status=429, headers={"Retry-After": str(after)})
-                )
+                return _refusal(SlackError("ratelimited", status=429, headers={"Retry-After": str(after)}))
             case Breaks(effect, status):
                 self._broken(name, args, token, effect)
-                return web.Response(status=status, text="<html>Server error</html>", content_type="text/html")
+                return web.Response(
+                    status=status, text="<html>Server error</html>", content_type="text/html"
+                )
             case Hangs(effect):
                 self._broken(name, args, token, effect)
                 await self._closing.wait()

@@ -32,7 +32,9 @@ _FIELDS: Final = frozenset(
 _GROUPS: Final = frozenset({"checkboxes", "radio_buttons"})
 
 #: Which elements may stand where.
-ACCESSORY: Final = _SELECTS | _MULTI | _PICKERS | _GROUPS | {"button", "overflow", "image", "workflow_button"}
+ACCESSORY: Final = (
+    _SELECTS | _MULTI | _PICKERS | _GROUPS | {"button", "overflow", "image", "workflow_button"}
+)
 ACTIONS: Final = (ACCESSORY - {"image"}) | {"rich_text_input"}
 INPUT: Final = _SELECTS | _MULTI | _PICKERS | _FIELDS | _GROUPS | {"file_input"}
 CONTEXT_ACTIONS: Final = frozenset({"feedback_buttons", "icon_button"})
@@ -66,7 +68,9 @@ def _confirm(found: Json, where: str) -> None:
 
 
 def _button(found: Json, where: str) -> None:
-    known(found, where, "type", "text", "action_id", "url", "value", "style", "confirm", "accessibility_label")
+    known(
+        found, where, "type", "text", "action_id", "url", "value", "style", "confirm", "accessibility_label"
+    )
     text(required(found, "text", where), f"{where}/text", most=limits.BUTTON_TEXT, plain=True)
     optional(found, "value", where, most=limits.BUTTON_VALUE)
     optional(found, "accessibility_label", where, most=limits.ACCESSIBILITY_LABEL)

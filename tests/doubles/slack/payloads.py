@@ -32,7 +32,9 @@ class Payloads:
         if not self._core.rules.expand_markdown:
             return blocks
         return [
-            section(block["text"]) | {"block_id": block["block_id"]} if block["type"] == "markdown" else block
+            section(block["text"]) | {"block_id": block["block_id"]}
+            if block["type"] == "markdown"
+            else block
             for block in blocks
         ]
 

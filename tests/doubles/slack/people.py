@@ -36,7 +36,9 @@ def words(value: Any) -> str:
         return "".join(words(item) for item in value["elements"])
     parts: list[str] = []
     for key, item in value.items():
-        if key in ("text", "title", "alt_text", "label", "hint", "details", "output") and isinstance(item, str):
+        if key in ("text", "title", "alt_text", "label", "hint", "details", "output") and isinstance(
+            item, str
+        ):
             parts.append(item)
         elif key not in ("style", "value", "confirm", "options") and isinstance(item, dict | list):
             parts.append(words(item))
@@ -72,7 +74,9 @@ class People(Core):
         self._heard(place, message)
         return message.ts
 
-    def say_as_other_bot(self, channel: str, text: str, thread: str | None = None, *, name: str = "ci") -> str:
+    def say_as_other_bot(
+        self, channel: str, text: str, thread: str | None = None, *, name: str = "ci"
+    ) -> str:
         """A message of another app, with subtype `bot_message` as older ones send it."""
         place = self.world.channels[channel]
         message = Message(self.world.new_ts(), channel, f"U{name.upper()}", text, thread)
@@ -253,7 +257,9 @@ class People(Core):
             head = [stream.plan_title] if stream.plan_title else []
             shown = [*head, *tasks, stream.text, words(stream.blocks), words(message.blocks)]
             return Seen(message.ts, message.user, "\n".join(filter(None, shown)), message, message.blocks)
-        return Seen(message.ts, message.user, words(message.blocks) or message.text, message, message.blocks)
+        return Seen(
+            message.ts, message.user, words(message.blocks) or message.text, message, message.blocks
+        )
 
     def ephemerals(self, user: str) -> list[Ephemeral]:
         return [one for one in self.world.ephemerals if one.user == user and not one.gone]

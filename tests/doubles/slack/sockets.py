@@ -35,7 +35,9 @@ class Sockets:
         """An address for one connection."""
         made = self._core.world.secret("ticket")
         self._tickets.add(made)
-        return f"{self._core.base.replace('http://', 'ws://')}/link/?ticket={made}&app_id={self._core.app.id}"
+        return (
+            f"{self._core.base.replace('http://', 'ws://')}/link/?ticket={made}&app_id={self._core.app.id}"
+        )
 
     async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
         ticket = request.query.get("ticket", "")
@@ -107,7 +109,9 @@ class Sockets:
         """Tell each connection that it will be closed, and close it; the app has to open another."""
         for socket in list(self._open):
             with suppress(ConnectionError):
-                await socket.send_json({"type": "disconnect", "reason": reason, "debug_info": {"host": "applink"}})
+                await socket.send_json(
+                    {"type": "disconnect", "reason": reason, "debug_info": {"host": "applink"}}
+                )
             await socket.close()
 
     async def drop(self) -> None:
