@@ -21,6 +21,7 @@ from adapters.slack.errors import (
     BAD_BLOCKS,
     GONE,
     NO_THREAD,
+    STREAMING,
     NoPlace,
     RateLimited,
     Unclear,
@@ -163,11 +164,25 @@ class Delivery:
             code = code_of(error)
             if code in GONE:
                 return False
+            if code == STREAMING:
+                await self._close_stream(ts)
+                raise Unclear(code) from error
             if code not in BAD_BLOCKS:
                 raise
             log.error("slack_refused_blocks", code=code, why=why(error))
             await change(blocks=[])
         return True
+
+    async def _close_stream(self, ts: str) -> None:
+        """A stream that was left open, by a kill or a call that failed, can't be changed otherwise."""
+        try:
+            await attempt(
+                lambda: self.installed.client.chat_stopStream(
+                    channel=self.channel, ts=ts, metadata=self.metadata(0, 1, final=False)
+                )
+            )
+        except (SlackApiError, Unclear) as error:
+            log.info("slack_stream_not_stopped", error=str(error)[:80])
 
     async def finish(self, messages: Sequence[SlackMessage]) -> None:
         """Show the whole reply, part by part and in order. What was posted beyond it is removed."""

@@ -28,6 +28,8 @@ BAD_BLOCKS: Final = frozenset({
 })  # fmt: skip
 #: The message is not there (any more), or can't be changed.
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "update_failed"})
+#: A stream is still open there.
+STREAMING: Final = "streaming_state_conflict"
 _RATE: Final = frozenset({"ratelimited", "rate_limited", "accesslimited"})
 _TRANSIENT: Final = _RATE | {
     "internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org",
