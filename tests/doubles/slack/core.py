@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,6 +96,17 @@ class Core:
         self.used_refresh_tokens: set[str] = set()
         self.buckets: dict[tuple[str, str], tuple[float, float]] = {}
         self.base = ""
+
+        self._news = asyncio.Event()
+
+    def changed_now(self) -> None:
+        """Wakes those that wait for `world_changed`."""
+        self._news.set()
+
+    async def world_changed(self) -> None:
+        """Until the app's next call (of a method, or to a response_url) is done."""
+        self._news = asyncio.Event()
+        await self._news.wait()
 
     def calls_of(self, method: str) -> list[Called]:
         return [call for call in self.calls if call.method == method]

@@ -139,6 +139,7 @@ class SlackDouble(Interactions):
         known = self.world.tokens.get(token or "")
         team = known.team if known else None
         self.calls.append(Called(name, args, team, self.clock.now(), error))
+        self.changed_now()
 
 
 async def _arguments(request: web.BaseRequest) -> Json:

@@ -66,6 +66,7 @@ async def serve(core: Core, request: web.BaseRequest) -> web.StreamResponse:
         target.uses += 1
         core.responses.append(body)
         respond(core, target, body)
+        core.changed_now()
     except ValueError:
         return web.Response(status=400, text="invalid_payload")
     except SlackError as error:

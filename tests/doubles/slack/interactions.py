@@ -1,4 +1,4 @@
-"""Commands, clicks, submitted modals and shortcuts: what a person does, what the app answers, what follows."""
+"""Commands, clicks, modals, shortcuts: what a person does, what the app answers, what follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Installing and leaving: oauth.v2.access with rotation, auth.revoke, apps.uninstall, apps.connections.open."""
+"""Installing and leaving: oauth.v2.access with rotation, auth.revoke, apps.*."""
 
 from __future__ import annotations
 

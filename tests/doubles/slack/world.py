@@ -14,8 +14,8 @@ StreamState = Literal["open", "stopped", "stopped_by_user", "expired"]
 
 #: What manifest.yml asks for, and what other tests of the adapter need.
 SCOPES = frozenset({
-    "app_mentions:read", "assistant:write", "channels:history", "channels:join", "channels:read", "chat:write",
-    "commands", "files:read", "groups:history", "groups:read", "im:history", "im:read", "im:write",
+    "app_mentions:read", "assistant:write", "channels:history", "channels:join", "channels:read",
+    "chat:write", "commands", "files:read", "groups:history", "groups:read", "im:history", "im:read", "im:write",
     "mpim:history", "mpim:read", "reactions:write", "usergroups:read", "users:read",
 })  # fmt: skip
 EVENTS = frozenset({
