@@ -6,7 +6,7 @@
 and direct messages; some events come twice or after later ones, some calls of the Web API are answered
 429 or 5xx (half of these after they had their effect), and the process is killed and started again at
 random moments. Some answers take a second, so that kills meet streams and placeholders. At the end every
-thread is looked at: `lost` and `silent` have no reply, `doubled` more than one, `unfinished` one that is none.
+thread is looked at: `silent` have no reply, `doubled` more than one, `unfinished` one that is none.
 `repaired` counts replies of a killed process that its successor found and finished.
 """
 
