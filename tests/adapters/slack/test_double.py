@@ -48,6 +48,7 @@ def field(**element: Any) -> dict[str, Any]:
     return {"type": "input", "label": plain(), "element": {"type": "plain_text_input", **element}}
 
 
+TASK = {"task_id": "1", "title": "x"}
 MARKDOWN = {"type": "markdown", "text": "x"}
 RATE = {
     "type": "feedback_buttons",
@@ -103,9 +104,9 @@ BAD: list[tuple[str, list[Any], str]] = [
     ("two tables", [table(), table()], "invalid_blocks"),
     ("12,001 of markdown", [{"type": "markdown", "text": "x" * 6001}] * 2, "invalid_blocks"),
     ("too much in all", [{"type": "section", "text": mrkdwn("x" * 2900)}] * 5, "msg_blocks_too_long"),
-    ("pending card", [{"type": "task_card", "task_id": "1", "title": "x", "status": "pending"}], "invalid_blocks"),
-    ("unknown status", [{"type": "task_card", "task_id": "1", "title": "x", "status": "ok"}], "invalid_blocks"),
-    ("51 tasks", [{"type": "plan", "title": "x", "tasks": [{"task_id": "1", "title": "x"}] * 51}], "invalid_blocks"),
+    ("pending card", [{"type": "task_card", **TASK, "status": "pending"}], "invalid_blocks"),
+    ("unknown status", [{"type": "task_card", **TASK, "status": "ok"}], "invalid_blocks"),
+    ("51 tasks", [{"type": "plan", "title": "x", "tasks": [TASK] * 51}], "invalid_blocks"),
 ]  # fmt: skip
 
 
@@ -153,7 +154,8 @@ class Room:
         self.team = slack.world.add_team()
         self.ann = slack.world.add_user("ann", admin=True).id
         self.channel = slack.world.add_channel("general", self.ann).id
-        self.client = AsyncWebClient(f"xoxb-{self.team.id}", base_url=slack.api_url)
+        #: `AsyncWebClient`, whose answers may be None to a type checker.
+        self.client: Any = AsyncWebClient(f"xoxb-{self.team.id}", base_url=slack.api_url)
 
     async def refused(self, method: str, **args: Any) -> str:
         with pytest.raises(SlackApiError) as error:
@@ -275,7 +277,7 @@ async def test_modals_need_a_fresh_trigger_and_a_known_state(room: Room) -> None
 async def test_refresh_tokens_are_used_once(room: Room) -> None:
     slack = room.slack
     slack.app.rotation = True
-    client = AsyncWebClient(base_url=slack.api_url)
+    client: Any = AsyncWebClient(base_url=slack.api_url)
     who = {"client_id": slack.app.client_id, "client_secret": slack.app.client_secret}
     first = await client.oauth_v2_access(**who, code=consent(slack, room.team.id))
     turn = {"grant_type": "refresh_token", "refresh_token": first["refresh_token"]}

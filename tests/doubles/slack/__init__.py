@@ -6,9 +6,10 @@ from tests.doubles.slack.dispatch import Attempt, Delivery, signed
 from tests.doubles.slack.double import SlackDouble
 from tests.doubles.slack.errors import SlackError
 from tests.doubles.slack.faults import Breaks, Drops, Fails, Hangs, RateLimited, Slow
-from tests.doubles.slack.interactions import Answer, CannotAct
+from tests.doubles.slack.fields import CannotAct
+from tests.doubles.slack.interactions import Answer
 from tests.doubles.slack.people import Seen, words
-from tests.doubles.slack.world import App
+from tests.doubles.slack.things import App
 
 __all__ = [
     "Answer",

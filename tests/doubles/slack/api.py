@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from tests.doubles.slack.core import Core
 from tests.doubles.slack.errors import Json, SlackError
-from tests.doubles.slack.world import Channel, Team, Token
+from tests.doubles.slack.things import Channel, Team, Token
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from tests.doubles.slack.api import Call, method
 from tests.doubles.slack.blocks import check_message
 from tests.doubles.slack.core import Core
 from tests.doubles.slack.errors import Json, SlackError
-from tests.doubles.slack.world import Channel, Ephemeral, Message
+from tests.doubles.slack.things import Channel, Ephemeral, Message
 
 _TS = re.compile(r"\d{10}\.\d{6}")
 _EVENT_TYPE = re.compile(r"[\w-]{1,255}", re.ASCII)
@@ -197,9 +197,10 @@ def update(call: Call) -> Json:
 def settle(core: Core, message: Message) -> None:
     """Slack ends a stream by itself when its time is over."""
     stream = message.stream
-    if stream is not None and stream.state == "open":
-        if core.clock.now() - stream.started >= limits.STREAM_SECONDS:
-            stream.state = "expired"
+    if stream is None or stream.state != "open":
+        return
+    if core.clock.now() - stream.started >= limits.STREAM_SECONDS:
+        stream.state = "expired"
 
 
 @method("chat.delete", "chat:write")

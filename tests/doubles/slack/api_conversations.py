@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.doubles.slack.api import Call, method, page
 from tests.doubles.slack.errors import Json, SlackError
-from tests.doubles.slack.world import Channel, Message
+from tests.doubles.slack.things import Channel, Message
 
 
 def _readable(call: Call) -> Channel:

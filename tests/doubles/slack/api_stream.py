@@ -15,7 +15,7 @@ from tests.doubles.slack.api_chat import metadata, place, posted, settle, thread
 from tests.doubles.slack.blocks import check_message, sources
 from tests.doubles.slack.checks import as_object, known, one_of, optional, required, string
 from tests.doubles.slack.errors import Invalid, Json, SlackError
-from tests.doubles.slack.world import Channel, Message, Stream
+from tests.doubles.slack.things import Channel, Message, Stream
 
 _STATUSES = ("pending", "in_progress", "complete", "error")
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from tests.doubles.slack import limits
 from tests.doubles.slack.api import Call, method, page
 from tests.doubles.slack.errors import Json, SlackError
-from tests.doubles.slack.world import Channel
+from tests.doubles.slack.things import Channel
 
 
 @method("auth.test")

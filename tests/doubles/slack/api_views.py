@@ -12,7 +12,7 @@ from tests.doubles.slack.blocks import check_view_blocks
 from tests.doubles.slack.checks import as_object, known, optional, optional_text, required, text
 from tests.doubles.slack.core import Core, Trigger
 from tests.doubles.slack.errors import Invalid, Json, SlackError
-from tests.doubles.slack.world import View
+from tests.doubles.slack.things import View
 
 _MODAL = (
     "type", "title", "blocks", "close", "submit", "private_metadata", "callback_id", "clear_on_close",

@@ -6,7 +6,7 @@ import time
 
 
 class Clock:
-    """`Clock()` follows real time, and `advance` leaps ahead; `Clock(at)` stands still but for `advance`."""
+    """`Clock()` follows real time and `advance` leaps ahead; `Clock(at)` moves by `advance` alone."""
 
     def __init__(self, at: float | None = None) -> None:
         self._at = at

@@ -12,7 +12,8 @@ from tests.doubles.slack.errors import Json
 from tests.doubles.slack.faults import Faults
 from tests.doubles.slack.payloads import Payloads
 from tests.doubles.slack.sockets import Sockets
-from tests.doubles.slack.world import App, Channel, Message, Team, World
+from tests.doubles.slack.things import App, Channel, Message, Team
+from tests.doubles.slack.world import World
 
 #: Which subscription and scope a message event needs, by kind of channel.
 _SUBSCRIPTIONS = {

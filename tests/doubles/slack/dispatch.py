@@ -16,7 +16,7 @@ import aiohttp
 
 from tests.doubles.slack import limits
 from tests.doubles.slack.errors import Json
-from tests.doubles.slack.world import Team
+from tests.doubles.slack.things import Team
 
 if TYPE_CHECKING:
     from tests.doubles.slack.core import Core

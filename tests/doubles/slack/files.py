@@ -7,7 +7,7 @@ import re
 from aiohttp import web
 
 from tests.doubles.slack.core import Core
-from tests.doubles.slack.world import File
+from tests.doubles.slack.things import File
 
 _PATH = re.compile(r"/files-pri/(?P<team>\w+)-(?P<file>\w+)/(?P<kind>download/)?(?P<name>.+)")
 _LOGIN = (

@@ -12,7 +12,7 @@ from tests.doubles.slack.api import Call
 from tests.doubles.slack.api_chat import content, with_ids
 from tests.doubles.slack.core import Core, ResponseUrl
 from tests.doubles.slack.errors import Json, SlackError
-from tests.doubles.slack.world import Ephemeral, Message
+from tests.doubles.slack.things import Ephemeral, Message
 
 
 def respond(core: Core, target: ResponseUrl, body: Json) -> None:

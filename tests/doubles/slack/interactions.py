@@ -9,13 +9,10 @@ from tests.doubles.slack.api_views import check_view, replace, show
 from tests.doubles.slack.core import ResponseUrl, Trigger
 from tests.doubles.slack.dispatch import Delivery
 from tests.doubles.slack.errors import Json, SlackError
+from tests.doubles.slack.fields import CannotAct, empty, find, initial, state
 from tests.doubles.slack.hooks import respond
 from tests.doubles.slack.people import People
-from tests.doubles.slack.world import Team, View
-
-
-class CannotAct(AssertionError):
-    """What a person can't do in Slack: click what is not there, send a form that lacks something."""
+from tests.doubles.slack.things import Team, View
 
 
 @dataclass
@@ -132,8 +129,8 @@ class Interactions(People):
             blocks = self._on_message(payload, user, channel, ts)
         else:
             raise CannotAct("nothing to click on")
-        block, element = _find(blocks, action_id, value)
-        action = self._state(element, value) | {
+        block, element = find(blocks, action_id, value)
+        action = state(self.payloads, self.world.files, element, value) | {
             "action_id": element["action_id"],
             "block_id": block["block_id"],
             "action_ts": self.world.new_ts(),
@@ -141,8 +138,8 @@ class Interactions(People):
         if element["type"] == "button":
             action["text"] = element["text"]
         if shown is not None and element["type"] not in ("button", "overflow"):
-            shown.state.setdefault(block["block_id"], {})[element["action_id"]] = self._state(
-                element, value
+            shown.state.setdefault(block["block_id"], {})[element["action_id"]] = state(
+                self.payloads, self.world.files, element, value
             )
         payload |= {
             "actions": [action],
@@ -221,12 +218,12 @@ class Interactions(People):
             name = action if action in left else block["block_id"]
             kept = shown.state.get(block["block_id"], {}).get(action)
             if name in left:
-                state = self._state(element, left.pop(name))
+                said = state(self.payloads, self.world.files, element, left.pop(name))
             else:
-                state = kept or self._state(element, _initial(element))
-            if not block.get("optional") and _empty(state):
+                said = kept or state(self.payloads, self.world.files, element, initial(element))
+            if not block.get("optional") and empty(said):
                 raise CannotAct(f"{action} has to be filled in")
-            shown.state[block["block_id"]] = {action: state}
+            shown.state[block["block_id"]] = {action: said}
         if left:
             raise CannotAct(f"no such fields: {', '.join(left)}")
 
@@ -263,82 +260,3 @@ class Interactions(People):
         team, payload = self._who(user, "view_closed")
         payload |= {"view": self.payloads.view(shown), "is_cleared": False}
         return Answer(await self.outbox.interact("interactive", payload, team))
-
-    def _state(self, element: Json, value: Any) -> Json:
-        """What Slack says about an element's value, in actions and in `view.state`."""
-        kind = element["type"]
-        match kind:
-            case "button" | "icon_button":
-                said = element.get("value", "")
-                return {"type": kind, "value": said} if said else {"type": kind}
-            case "feedback_buttons":
-                return {"type": kind, "value": element[f"{value}_button"]["value"]}
-            case "overflow" | "static_select" | "radio_buttons":
-                return {"type": kind, "selected_option": None if value is None else _option(element, value)}
-            case "checkboxes" | "multi_static_select":
-                return {"type": kind, "selected_options": [_option(element, one) for one in value or []]}
-            case "file_input":
-                files = [self.payloads.file(self.world.files[id]) for id in value or []]
-                if len(files) > element.get("max_files", 10):
-                    raise CannotAct("too many files")
-                return {"type": kind, "files": files}
-            case "datepicker" | "timepicker":
-                return {"type": kind, f"selected_{kind.removesuffix('picker')}": value}
-            case _ if kind.startswith("multi_"):
-                return {
-                    "type": kind,
-                    f"selected_{kind.removeprefix('multi_').removesuffix('_select')}": value or [],
-                }
-            case _ if kind.endswith("_select"):
-                return {"type": kind, f"selected_{kind.removesuffix('s_select')}": value}
-            case _:
-                most = element.get("max_length", 3000)
-                if isinstance(value, str) and not element.get("min_length", 0) <= len(value) <= most:
-                    raise CannotAct(f"the text has to be at most {most} characters long")
-                return {"type": kind, "value": value or None}
-
-
-def _options(element: Json) -> list[Json]:
-    groups = [option for group in element.get("option_groups", []) for option in group["options"]]
-    return [*element.get("options", []), *groups]
-
-
-def _option(element: Json, value: Any) -> Json:
-    for option in _options(element):
-        if option["value"] == value:
-            return option
-    raise CannotAct(f"there is no option {value!r}")
-
-
-def _initial(element: Json) -> Any:
-    if option := element.get("initial_option"):
-        return option["value"]
-    if several := element.get("initial_options"):
-        return [option["value"] for option in several]
-    return next((found for name, found in element.items() if name.startswith("initial_")), None)
-
-
-def _empty(state: Json) -> bool:
-    return not any(found for name, found in state.items() if name != "type")
-
-
-def _find(blocks: list[Json], action_id: str, value: Any) -> tuple[Json, Json]:
-    """The element with that action_id; of several (in different blocks), the one that has the value."""
-    found: list[tuple[Json, Json]] = []
-    for block in blocks:
-        inside = [*block.get("elements", []), block.get("accessory"), block.get("element")]
-        found += [
-            (block, item)
-            for item in inside
-            if isinstance(item, dict) and item.get("action_id") == action_id
-        ]
-    for block, item in found:
-        if (
-            value is None
-            or value == item.get("value")
-            or any(value == one["value"] for one in _options(item))
-        ):
-            return block, item
-    if found:
-        return found[0]
-    raise CannotAct(f"there is nothing to click with action_id {action_id!r}")

@@ -7,7 +7,7 @@ import base64
 from tests.doubles.slack.api import Call, method
 from tests.doubles.slack.core import Core
 from tests.doubles.slack.errors import Json, SlackError
-from tests.doubles.slack.world import Token
+from tests.doubles.slack.things import Token
 
 LIFETIME = 43_200
 

@@ -37,7 +37,10 @@ def oracle(payload: Json) -> list[str]:
             if len(blocks) > 50:
                 raise sb.LengthError("more than 50 blocks")
         elif surface == "modal":
-            text = {key: _text(payload[key]) for key in ("title", "close", "submit") if payload.get(key)}
+            words = ("title", "close", "submit")
+            text: dict[str, Any] = {
+                key: _text(payload[key]) for key in ("title", "close", "submit") if payload.get(key)
+            }
             rest = ("private_metadata", "callback_id", "external_id")
             more = {key: payload[key] for key in rest if payload.get(key)}
             sb.ModalView(blocks=[sb.DividerBlock() for _ in blocks] or [sb.DividerBlock()], **text, **more)
@@ -66,7 +69,7 @@ def _parts(value: Json) -> dict[str, Any]:
     if value.get("placeholder"):
         made["placeholder"] = _text(value["placeholder"])
     if (asked := value.get("confirm")) is not None:
-        words = {name: _text(asked[name]) for name in ("title", "text", "confirm", "deny")}
+        words: dict[str, Any] = {name: _text(asked[name]) for name in ("title", "text", "confirm", "deny")}
         made["confirm"] = sb.ConfirmationDialogue(**words)
     if value.get("options") is not None:
         made["options"] = [_option(option) for option in value["options"]]
@@ -154,14 +157,14 @@ def _rich(value: Json) -> sb.RichTextBlock:
 
 
 def _task(value: Json) -> sb.TaskCardBlock:
-    rich = {name: _rich(value[name]) for name in ("details", "output") if value.get(name)}
+    rich: dict[str, Any] = {name: _rich(value[name]) for name in ("details", "output") if value.get(name)}
     sources = [sb.URLSource(one["url"], one["text"]) for one in value.get("sources") or []] or None
     status = value.get("status", "pending")
     return sb.TaskCardBlock(value["task_id"], value["title"], sources=sources, status=status, **rich)
 
 
 def _section(value: Json) -> Any:
-    fields = [_text(field) for field in value["fields"]] if value.get("fields") else None
+    fields: Any = [_text(field) for field in value["fields"]] if value.get("fields") else None
     return sb.SectionBlock(
         _text(value["text"]) if value.get("text") else None,
         value.get("block_id"),
@@ -171,7 +174,7 @@ def _section(value: Json) -> Any:
 
 
 def _context(value: Json) -> Any:
-    inside = [_element(one) if one["type"] == "image" else _text(one) for one in value["elements"]]
+    inside: Any = [_element(one) if one["type"] == "image" else _text(one) for one in value["elements"]]
     return sb.ContextBlock(inside, value.get("block_id"))
 
 

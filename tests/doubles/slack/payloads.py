@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.doubles.slack.errors import Json
-from tests.doubles.slack.world import Channel, File, Message, Team, User, View
+from tests.doubles.slack.things import Channel, File, Message, Team, User, View
 
 if TYPE_CHECKING:
     from tests.doubles.slack.core import Core

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.doubles.slack.core import Core
 from tests.doubles.slack.errors import Json
-from tests.doubles.slack.world import Channel, Ephemeral, Message, Team
+from tests.doubles.slack.things import Channel, Ephemeral, Message, Team
 
 
 @dataclass(frozen=True, slots=True)
