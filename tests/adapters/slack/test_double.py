@@ -432,3 +432,55 @@ async def test_an_event_without_an_answer_comes_again(room: Room) -> None:
         assert [attempt.failed for attempt in delivery.attempts] == ["http_error", "http_error", None]
     finally:
         await runner.cleanup()
+
+
+async def test_tells_what_a_person_does_in_slacks_shapes(room: Room) -> None:
+    slack, channel = room.slack, room.channel
+    file = slack.world.add_file("a.txt", "x", user=room.ann, connect=True)
+    said = slack.say(channel, room.ann, f"<@{room.team.bot_user}> see", files=[file.id])
+    slack.say(channel, room.ann, "more", said)
+    slack.unfurl(channel, said)
+    slack.delete(channel, said)
+    slack.say(slack.open_messages_tab(room.ann), room.ann, "direct")
+    slack.join(channel)
+    slack.uninstall(room.team.id, tokens_first=True)
+    events = [delivery.event for delivery in slack.outbox.deliveries]
+    assert [(event["type"], event.get("subtype")) for event in events] == [
+        ("app_mention", None), ("message", "file_share"), ("file_shared", None), ("message", None),
+        ("message", "message_changed"), ("message", "message_changed"), ("app_home_opened", None),
+        ("message", None), ("member_joined_channel", None), ("tokens_revoked", None),
+        ("app_uninstalled", None),
+    ]  # fmt: skip
+    assert events[0]["ts"] == events[1]["ts"] == said
+    assert events[1]["files"] == [{"id": file.id, "mode": "file_access", "file_access": "check_file_info"}]
+    assert (events[3]["thread_ts"], events[3]["parent_user_id"]) == (said, room.ann)
+    assert events[5]["message"]["subtype"] == "tombstone"
+    assert (events[6]["tab"], events[7]["channel_type"]) == ("messages", "im")
+
+
+async def test_an_answer_url_serves_five_times_within_half_an_hour(room: Room) -> None:
+    slack = room.slack
+    url = slack.response_url(room.ann, room.channel)
+    async with aiohttp.ClientSession() as session:
+
+        async def post(address: str, **body: Any) -> tuple[int, str]:
+            async with session.post(address, json=body) as answer:
+                return answer.status, await answer.text()
+
+        assert await post(url, blocks=[table(101)]) == (400, "invalid_blocks")
+        for number in range(4):
+            assert await post(url, text=str(number)) == (200, "ok")
+        assert await post(url, text="x") == (404, "used_url")
+        late = slack.response_url(room.ann, room.channel)
+        slack.clock.advance(1801)
+        assert await post(late, text="x") == (404, "expired_url")
+    assert [one.text for one in slack.ephemerals(room.ann)] == ["0", "1", "2", "3"]
+
+
+async def test_posting_too_fast_is_told_off(room: Room) -> None:
+    room.slack.rules.post_limited = True
+    for _ in range(room.slack.rules.burst):
+        await room.client.chat_postMessage(channel=room.channel, text="x")
+    assert await room.refused("chat_postMessage", channel=room.channel, text="x") == "ratelimited"
+    room.slack.clock.advance(1)
+    await room.client.chat_postMessage(channel=room.channel, text="x")

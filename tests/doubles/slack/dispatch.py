@@ -95,6 +95,13 @@ class Outbox:
         else:
             self._waiting.append(made)
 
+    def connected(self) -> None:
+        """What came about while the app had no connection goes out now."""
+        if self.auto:
+            work, self._waiting = self._waiting, []
+            for one in work:
+                self._start(self._deliver(one))
+
     @property
     def _connected(self) -> bool:
         return self.url is not None or self._core.sockets.ready

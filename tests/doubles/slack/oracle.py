@@ -37,7 +37,6 @@ def oracle(payload: Json) -> list[str]:
             if len(blocks) > 50:
                 raise sb.LengthError("more than 50 blocks")
         elif surface == "modal":
-            words = ("title", "close", "submit")
             text: dict[str, Any] = {
                 key: _text(payload[key]) for key in ("title", "close", "submit") if payload.get(key)
             }

@@ -57,6 +57,7 @@ class Sockets:
         )
         self._open.append(socket)
         self._changed.set()
+        self._core.outbox.connected()
         try:
             async for message in socket:
                 if message.type is WSMsgType.TEXT:
