@@ -137,6 +137,23 @@ class SourceView(Neutral):
     source_url: str | None = None
 
 
+class Asked(Neutral):
+    """A question that was answered before."""
+
+    question: str
+    #: It was the actor who asked.
+    mine: bool
+
+
+class UnansweredQuestion(Neutral):
+    """A question that the documents don't cover."""
+
+    question: str
+    at: datetime
+    #: Name of the channel where it was asked; may be empty.
+    where: str = ""
+
+
 class Manner(Neutral):
     """How the workspace wants a message to be met."""
 
@@ -162,6 +179,15 @@ class Answers(Protocol):
 
     async def explain(self, actor: Actor, turn_id: str) -> Explanation:
         """Raises `Refused` for a turn that the actor may not see or that is gone."""
+        ...
+
+    async def asked(self, actor: Actor, turn_id: str) -> Asked | None:
+        """The question of a turn; None when it is gone, or was asked where the actor can't see it."""
+        ...
+
+    async def unanswered(self, actor: Actor, *, limit: int = 10) -> list[UnansweredQuestion]:
+        """Questions that were not covered lately, the newest first, of public channels only. Empty for
+        those who are no admins."""
         ...
 
     async def suggestions(self, actor: Actor, *, limit: int = 4) -> list[str]:

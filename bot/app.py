@@ -41,6 +41,7 @@ from bot.superintendent import Superintendent
 from bot.tickets import Tickets
 from bot.transcript import TranscriptStore
 from bot.turns import TurnStore
+from bot.unanswered import UnansweredBook
 from bot.workspaces import WorkspaceBook
 from retrieval.ingest import language
 from retrieval.ingest.limits import ParseLimits
@@ -136,6 +137,7 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
             pipeline=lambda: engine.pipeline,
             library=library,
             turns=turns,
+            unanswered=UnansweredBook(state.redis),
             workspaces=workspaces,
             links=links,
             reranker=engine.roles.reranker is not None,

@@ -11,7 +11,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from adapters.conversation import Delta, Reply, ReplyEvent, Turn, Working
-from adapters.ports import Actor, Explanation, Manner, Refused
+from adapters.ports import Actor, Asked, Explanation, Manner, Refused, UnansweredQuestion
 from bot.access import may_read, person_key, reply_audience
 from bot.explain import explain
 from bot.follow_up import is_for_bot
@@ -23,6 +23,7 @@ from bot.replies import apology, reply_of, status_text
 from bot.scoping import ScopeError
 from bot.settings import WorkspaceValues
 from bot.turns import SourceRef, TurnRecord, TurnStore
+from bot.unanswered import UnansweredBook
 from bot.workspaces import WorkspaceBook
 from retrieval.answer.events import Done, Failed, Source, Status, TextDelta
 from retrieval.answer.pipeline import AnswerPipeline
@@ -44,6 +45,7 @@ class Assistant:
         pipeline: Callable[[], AnswerPipeline],
         library: Library,
         turns: TurnStore,
+        unanswered: UnansweredBook,
         workspaces: WorkspaceBook,
         links: Links,
         reranker: bool,
@@ -51,7 +53,7 @@ class Assistant:
     ) -> None:
         """`pipeline` gives the one of the index that is searched now; a rebuild puts in another."""
         self._pipeline, self._library, self._turns = pipeline, library, turns
-        self._workspaces, self._links = workspaces, links
+        self._unanswered, self._workspaces, self._links = unanswered, workspaces, links
         self._questions = Questions(library, turns, reranker=reranker, rephrase=rephrase)
 
     async def manner(self, turn: Turn, *, addressed: bool) -> Manner:
@@ -150,6 +152,8 @@ class Assistant:
         )
         try:
             await self._turns.save(record, days=values.retention_days)
+            if outcome in ("not_covered", "empty_knowledge_base"):
+                await self._unanswered.note(turn, days=values.retention_days)
         except RedisError:
             log.exception("turn_not_stored")
 
@@ -161,7 +165,7 @@ class Assistant:
         if record is None or record.workspace != actor.workspace:
             return None
         theirs = record.asker == person_key(actor)
-        here = record.conversation == actor.conversation.key and not record.private
+        here = _reads(actor, record.conversation) and not record.private
         return record if theirs or here else None
 
     async def reply(self, actor: Actor, turn_id: str) -> Reply | None:
@@ -174,6 +178,18 @@ class Assistant:
             raise Refused("What happened in that turn is not kept any more.")
         return explain(record)
 
+    async def asked(self, actor: Actor, turn_id: str) -> Asked | None:
+        record = await self._seen(actor, turn_id)
+        if record is None:
+            return None
+        return Asked(question=record.question, mine=record.asker == person_key(actor))
+
+    async def unanswered(self, actor: Actor, *, limit: int = 10) -> list[UnansweredQuestion]:
+        if not actor.person.is_admin:
+            return []
+        days = (await self._workspaces.values(actor.workspace)).retention_days
+        return await self._unanswered.newest(actor.workspace, limit=limit, days=days)
+
     async def suggestions(self, actor: Actor, *, limit: int = 4) -> list[str]:
         """Questions about documents that the actor may read, the newest first."""
         keys = reply_audience(actor.conversation, actor.person, private=True)
@@ -183,3 +199,10 @@ class Assistant:
             if document.current is not None and may_read(document.current.meta.audience, keys)
         ]
         return [f"What does “{version.title}” say?" for version in readable[:limit]]
+
+
+def _reads(actor: Actor, conversation: str) -> bool:
+    """Whether a thread is one that the actor is in. Who is in none is in the conversation as a whole,
+    so in all of its threads."""
+    here = actor.conversation
+    return conversation == here.key or (here.thread is None and conversation.startswith(here.key))

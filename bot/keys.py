@@ -12,6 +12,11 @@ def turn(turn_id: str) -> str:
     return f"{PREFIX}turn:{turn_id}"
 
 
+def unanswered(workspace: str) -> str:
+    """List of the questions that were not covered lately, the newest first."""
+    return f"{PREFIX}unanswered:{workspace}"
+
+
 def feedback(workspace: str) -> str:
     """Hash of thumbs, by turn and person."""
     return f"{PREFIX}feedback:{workspace}"

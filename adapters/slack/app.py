@@ -13,7 +13,18 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from adapters.ports import Bot
-from adapters.slack import greet, listen, work
+from adapters.slack import (
+    commands,
+    feedback,
+    greet,
+    home,
+    listen,
+    passage,
+    reply_menu,
+    settings_modal,
+    upload_modal,
+    work,
+)
 from adapters.slack.clients import StaticClients
 from adapters.slack.context import Clients, NotInstalled, Slack
 from adapters.slack.http import slack_routes
@@ -39,7 +50,9 @@ class SlackAdapter:
             signing_secret=settings.signing_secret or "",
             authorize=_authorize(clients),
         )
-        for part in (greet,):
+        # Of the listeners of one event the first that fits is run: the Home tab's before the greeting's.
+        surfaces = (commands, home, settings_modal, upload_modal, feedback, passage, reply_menu)
+        for part in (*surfaces, greet):
             part.register(self.app, self.slack)
         listen.register(self.app, self.slack, self._threads)
 

@@ -8,9 +8,10 @@ from typing import Any, Final, cast
 
 from adapters.forms import Field, Form, Submission
 from adapters.slack import limits
-from adapters.slack.modal_fields import Json, field_block, field_value
-from adapters.slack.surface import cut16, plain
-from adapters.slack.validate import PayloadTooLarge, utf16
+from adapters.slack.kit import Json, cut16, plain
+from adapters.slack.modal_fields import field_block, field_value
+from adapters.slack.render import utf16
+from adapters.slack.validate import PayloadTooLarge
 
 _TOO_MANY: Final = "There is more than Slack can show. Change the rest on the settings page."
 _CONFLICT: Final = (

@@ -1,0 +1,46 @@
+"""Small pieces of Block Kit. Text goes in as plain text, cut to what Slack takes: it orders nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adapters.slack import limits
+from adapters.slack.render import SlackMessage, plain_text, quiet, utf16
+
+Json = dict[str, Any]
+
+
+def plain(text: str, most: int) -> dict[str, Any]:
+    """A text object with at most `most` characters, and never empty."""
+    return plain_text(cut16(quiet(text), most) or "…")
+
+
+def cut16(text: str, most: int) -> str:
+    """At most `most` UTF-16 code units, as Slack counts."""
+    text = text.strip()
+    if utf16(text) <= most:
+        return text
+    head = text.encode("utf-16-le", "replace")[: 2 * (most - 1)].decode("utf-16-le", "ignore")
+    return f"{head.rstrip()}…"
+
+
+def escape(text: str) -> str:
+    """Text of ours, where Slack reads its own markup."""
+    return quiet(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def sentence(text: str) -> SlackMessage:
+    """A message of some words, without markup."""
+    short = cut16(text, limits.SECTION_TEXT)
+    blocks = [{"type": "section", "text": plain(short, limits.SECTION_TEXT)}]
+    return SlackMessage(text=cut16(escape(short), limits.TEXT), blocks=blocks)
+
+
+def notice_view(title: str, text: str) -> dict[str, Any]:
+    """A modal that only says something."""
+    return {
+        "type": "modal",
+        "title": plain(title, limits.VIEW_TITLE),
+        "close": plain_text("Close"),
+        "blocks": [{"type": "section", "text": plain(text, limits.SECTION_TEXT)}],
+    }

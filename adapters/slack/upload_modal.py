@@ -1,0 +1,196 @@
+"""`/kb upload` as a modal, and "Add to knowledge base" in the menu of a message."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+import structlog
+from slack_bolt.async_app import AsyncAck, AsyncApp
+
+from adapters.forms import Field, Form, FormInvalid, Option, validate
+from adapters.ports import Actor, Incoming, Refused, UploadOptions
+from adapters.slack import limits, work
+from adapters.slack.audience import LABELS, choices
+from adapters.slack.context import Slack
+from adapters.slack.modal import at_first_field, context_of, errors_of, form_view, submission_of
+from adapters.slack.surface import DEADLINE, Act, acknowledging, open_view
+
+log = structlog.get_logger()
+
+CALLBACK: Final = "kb_upload"
+#: Of the message shortcut in the app's manifest.
+SHORTCUT: Final = "add_to_knowledge_base"
+#: Seconds by which Slack's clock may be behind ours.
+_SKEW: Final = 120
+_LABELS, _LABEL = 20, 60
+_SLOW: Final = "Slack is slow just now. Please upload again."
+_WRONG: Final = "Something went wrong on my side. Please upload again."
+
+
+def upload_form(actor: Actor, knowledge_bases: Sequence[str], *, channel: str | None) -> Form:
+    """What is asked before files are added; only what fits the person and the place."""
+    audiences = choices(actor.conversation, actor.person)
+    names = [name for name in dict.fromkeys(knowledge_bases) if name.strip()][: limits.OPTIONS]
+    existing = Field(
+        name="knowledge_base", label="Knowledge base", kind="choice",
+        options=tuple(Option(value=name, label=name) for name in names), placeholder="The default one",
+    )  # fmt: skip
+    return Form(
+        id=CALLBACK,
+        title="Add documents",
+        submit="Upload",
+        context={"channel": channel} if channel else {},
+        fields=(
+            Field(name="files", label="Files", kind="file", required=True, max_files=limits.FILES,
+                  help="Up to 10 files of 10 MB each. Share larger ones with me in a direct message."),
+            *((existing,) if names else ()),
+            Field(name="new_knowledge_base", label="Or a new knowledge base", kind="text",
+                  max_length=_LABEL, placeholder="handbook"),
+            Field(name="labels", label="Labels", kind="text", max_length=1000,
+                  help="Separate them with commas. A question can then ask for them, e.g. label:hr."),
+            Field(name="audience", label="Who can ask about them", kind="choice", required=True,
+                  value=audiences[0],
+                  options=tuple(Option(value=one, label=LABELS[one]) for one in audiences)),
+            Field(name="same_name", label="If a document of that name is there", kind="choice",
+                  required=True, value="replace",
+                  options=(Option(value="replace", label="Replace it"),
+                           Option(value="keep_both", label="Keep both"))),
+        ),
+    )  # fmt: skip
+
+
+def read_upload(form: Form, view: dict[str, Any]) -> tuple[list[str], UploadOptions]:
+    """Ids of files, and how to add them. Raises `FormInvalid`."""
+    submission = submission_of(form, view)
+    errors: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    try:
+        values = validate(form, submission)
+    except FormInvalid as error:
+        errors = dict(error.errors)
+    files = cast("list[str]", submission.values.get("files") or [])
+    if not files:
+        errors["files"] = "Choose at least one file."
+    labels = [label.strip() for label in str(values.get("labels") or "").split(",") if label.strip()]
+    if len(labels) > _LABELS or any(len(label) > _LABEL for label in labels):
+        errors["labels"] = f"Up to {_LABELS} labels of up to {_LABEL} characters each."
+    if errors:
+        raise FormInvalid(errors)
+    new = str(values.get("new_knowledge_base") or "").strip()
+    return files, UploadOptions(
+        knowledge_base=new or values.get("knowledge_base") or None,
+        labels=tuple(labels),
+        audience=values["audience"],
+        same_name=values["same_name"],
+    )
+
+
+async def open_upload(slack: Slack, act: Act) -> None:
+    """Raises `Refused` for those who may not add documents."""
+    actor = await act.actor(slack)
+    # No file yet: this tells whether the person may at all.
+    await slack.bot.documents.upload(actor, (), UploadOptions(audience="person"))
+    names = await slack.bot.documents.knowledge_bases(actor)
+    await open_view(slack, act, form_view(upload_form(actor, names, channel=act.channel), CALLBACK))
+
+
+async def submit_upload(slack: Slack, body: dict[str, Any]) -> dict[str, Any]:
+    """What the submission is acknowledged with. When this returns, the upload survives a kill."""
+    act, view = Act.of(body), body["view"]
+    channel = context_of(view).get("channel")
+    actor = await slack.actor(await act.installed(slack), act.user, channel)
+    form = upload_form(actor, await slack.bot.documents.knowledge_bases(actor), channel=channel)
+    try:
+        files, options = read_upload(form, view)
+    except FormInvalid as error:
+        return {"response_action": "errors", "errors": errors_of(form, view, error.errors)}
+    try:
+        await slack.bot.documents.upload(actor, (), options)
+    except Refused as error:
+        return {"response_action": "errors", "errors": errors_of(form, view, {"audience": str(error)})}
+    await slack.bot.inbox.accept(
+        _upload(
+            act, f"view:{view['id']}", channel, files,
+            knowledge_base=options.knowledge_base,
+            labels=list(options.labels),
+            audience=options.audience,
+            same_name=options.same_name,
+        )
+    )  # fmt: skip
+    return {}
+
+
+def shortcut_work(body: dict[str, Any]) -> Incoming:
+    """A message's files; or, where it has none, its thread."""
+    act, message = Act.of(body), body["message"]
+    channel = act.channel or ""
+    name = f"{channel}:{message['ts']}:{body.get('action_ts') or act.trigger}"
+    files = [file["id"] for file in message.get("files") or [] if isinstance(file.get("id"), str)]
+    if files:
+        return _upload(act, name, channel, files)
+    return work.incoming(
+        work.SAVE_THREAD,
+        f"{act.team}:{name}",
+        lane=f"{act.team}:{act.user}:thread",
+        payload={
+            "team": act.team,
+            "enterprise": act.enterprise,
+            "user": act.user,
+            "channel": channel,
+            "thread": message.get("thread_ts") or message["ts"],
+            "since": _now(),
+        },
+    )
+
+
+def _upload(act: Act, name: str, channel: str | None, files: list[str], **options: Any) -> Incoming:
+    return work.incoming(
+        work.UPLOAD,
+        f"{act.team}:{name}",
+        # Of its own: one upload does not wait for another.
+        lane=f"{act.team}:{act.user}:{name}",
+        payload={
+            "team": act.team,
+            "enterprise": act.enterprise,
+            "user": act.user,
+            "channel": channel,
+            "files": files,
+            "notify": None,
+            "thread": None,
+            "since": _now(),
+            **options,
+        },
+    )
+
+
+def _now() -> str:
+    return f"{time.time() - _SKEW:.6f}"
+
+
+def register(app: AsyncApp, slack: Slack) -> None:
+    @app.view(CALLBACK)
+    async def submitted(ack: AsyncAck, body: dict[str, Any]) -> None:  # pyright: ignore[reportUnusedFunction]
+        view = body["view"]
+        answer: dict[str, Any]
+        try:
+            async with asyncio.timeout(DEADLINE):
+                answer = await submit_upload(slack, body)
+        except TimeoutError:
+            answer = {"response_action": "errors", "errors": at_first_field(view, _SLOW)}
+        except Exception:
+            log.exception("slack_upload_not_accepted")
+            answer = {"response_action": "errors", "errors": at_first_field(view, _WRONG)}
+        await ack(**answer)
+
+    @app.shortcut(SHORTCUT)
+    async def add(ack: AsyncAck, body: dict[str, Any]) -> None:  # pyright: ignore[reportUnusedFunction]
+        act = Act.of(body)
+        async with acknowledging(ack, lambda text: act.tell(slack, text), "shortcut"):
+            accepted = shortcut_work(body)
+            await slack.bot.inbox.accept(accepted)
+            await ack()
+            what = "those files" if accepted.kind == work.UPLOAD else "that thread"
+            await act.tell(slack, f"I'm adding {what}. Our direct messages show how it goes.")
