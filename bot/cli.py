@@ -18,7 +18,7 @@ from rich.markup import escape
 from adapters.conversation import Message, Reply, Turn
 from adapters.forms import Progress
 from adapters.ports import Actor, AudienceChoice, Refused, SearchMode, UploadOptions
-from bot import __version__, demo, terminal
+from bot import __version__, demo, slack_commands, terminal
 from bot.config import Config
 from bot.connect import PORTS, Knowledge, choose_workspace, connect, local_actor
 from bot.logs import configure_logging
@@ -335,6 +335,9 @@ def worker() -> None:
     from bot.serve import work as work_forever
 
     run(work_forever, serving=True)
+
+
+slack_commands.register(app)
 
 
 @app.command()

@@ -25,6 +25,12 @@ LOW_DISK = 2 * 1024**3
 
 async def examine(config: Config, workspace: str | None) -> list[Check]:
     """All checks; when the bot can't be opened, why, in place of what needs it open."""
+    from bot.slack_checks import examine_slack  # the Slack SDK takes 0.3 s to import
+
+    return [*await _examine(config, workspace), *await examine_slack(config)]
+
+
+async def _examine(config: Config, workspace: str | None) -> list[Check]:
     try:
         async with connect(config) as knowledge:
             chosen = await choose_workspace(knowledge, workspace)

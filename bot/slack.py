@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from adapters.ports import Bot, Refused
+from adapters.slack.encryption import Encryption
 from adapters.slack.settings import SlackSettings
 from bot.config import Config
 
@@ -49,11 +50,26 @@ def slack_settings(config: Config) -> SlackSettings | None:
 def _check(
     bot: str | None, app: str | None, secrets: dict[str, str | None], keys: tuple[str, ...], config: Config
 ) -> None:
+    if bot is not None and bot.startswith("xapp-"):
+        raise Refused(
+            "SLACK_BOT_TOKEN holds an app-level token (xapp-…), which belongs into SLACK_APP_TOKEN. "
+            "The bot token begins with xoxb- (OAuth & Permissions)."
+        )
+    if bot is not None and bot.startswith("xoxe."):
+        raise Refused(
+            "SLACK_BOT_TOKEN would expire within 12 hours: the Slack app has token rotation on. "
+            "Make the app from manifest.yml, or let workspaces install it (SLACK_CLIENT_ID)."
+        )
     if bot is not None and not bot.startswith("xoxb-"):
         raise Refused("SLACK_BOT_TOKEN is no bot token: it begins with xoxb- (OAuth & Permissions).")
     if app is not None and not app.startswith("xapp-"):
         raise Refused("SLACK_APP_TOKEN is no app-level token: it begins with xapp- (Basic Information).")
     many = config.slack_client_id is not None
+    if app is not None and bot is None and not many:
+        raise Refused(
+            "SLACK_APP_TOKEN (Socket Mode) goes with SLACK_BOT_TOKEN: install the app at "
+            "https://api.slack.com/apps > Install App and copy the token that begins with xoxb-."
+        )
     if bot is None and not many:
         raise Refused("Slack needs SLACK_BOT_TOKEN, or SLACK_CLIENT_ID for many workspaces.")
     if app is None and secrets["SLACK_SIGNING_SECRET"] is None:
@@ -64,6 +80,11 @@ def _check(
         raise Refused("SLACK_CLIENT_ID goes with SLACK_CLIENT_SECRET and SLACK_SIGNING_SECRET.")
     if many and not keys:
         raise Refused(f"SLACK_CLIENT_ID goes with SLACK_TOKEN_KEYS. Make a key with: {_MAKE_KEY}")
+    try:
+        if keys:
+            Encryption(keys)
+    except ValueError:
+        raise Refused(f"SLACK_TOKEN_KEYS holds what is no key. Make one with: {_MAKE_KEY}") from None
     if many and config.public_url is None:
         raise Refused("SLACK_CLIENT_ID goes with PUBLIC_URL: that is where workspaces install the app.")
 
