@@ -51,6 +51,14 @@ class People(Protocol):
         """Who that is. Where Slack does not tell: a guest without a name and without rights."""
         ...
 
+    async def name(self, installed: Installed, user: str) -> str:
+        """For showing only: it may be ten minutes old. Empty where Slack does not tell."""
+        ...
+
+    async def channel_name(self, installed: Installed, channel: str) -> str:
+        """For showing only, as `name`."""
+        ...
+
     async def locale(self, installed: Installed, user: str) -> str | None:
         """The person's language as an IETF tag."""
         ...

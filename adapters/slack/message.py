@@ -22,10 +22,10 @@ async def readable_text(slack: Slack, installed: Installed, text: str) -> str:
     """With names for mentions, and without the bot's own."""
 
     async def name_of(user: str) -> str:
-        return (await slack.people.person(installed, user)).name
+        return await slack.people.name(installed, user)
 
     async def channel_name_of(channel: str) -> str:
-        return (await slack.people.channel(installed, channel)).name
+        return await slack.people.channel_name(installed, channel)
 
     return await readable(
         text, bot_user=installed.bot_user, name_of=name_of, channel_name_of=channel_name_of

@@ -1,7 +1,8 @@
 """Who and what Slack's ids stand for. Implements `adapters.slack.context.People`.
 
 Kept for a short while in this process, by team: a person who becomes a guest, or a channel that turns
-private, is known as such within a minute. What Slack does not tell is read as narrowly as can be.
+private, is known as such within a minute; a new name within ten. What Slack does not tell is read as
+narrowly as can be.
 """
 
 from __future__ import annotations
@@ -18,25 +19,31 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import ConversationKind, Person
 from adapters.slack.context import Channel, Installed
-from adapters.slack.errors import NoPlace, Unclear, attempt
+from adapters.slack.errors import NoPlace, Unclear, attempt, code_of
 
 log = structlog.get_logger()
 
-#: Seconds for which what Slack told is taken as true; and for which a failure to tell is.
-FRESH, FAILED = 60.0, 5.0
+#: Seconds for which rights and kinds are taken as true, names are, and a failure to tell is.
+FRESH: Final = 60.0
+FRESH_NAME: Final = 600.0
+FAILED: Final = 5.0
 _SIZE: Final = 20_000
+#: What, the team, and the id within that team.
 Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     value: dict[str, Any] | None
-    until: float
+    #: When Slack told, or failed to.
+    at: float
 
 
 class SlackPeople:
-    def __init__(self, *, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    """`size` is how many people and channels are kept; those that were not needed longest go first."""
+
+    def __init__(self, *, now: Callable[[], float] = time.monotonic, size: int = _SIZE) -> None:
+        self._now, self._size = now, size
         self._known: OrderedDict[Key, _Known] = OrderedDict()
         self._asking: dict[Key, asyncio.Task[dict[str, Any] | None]] = {}
 
@@ -44,17 +51,22 @@ class SlackPeople:
         found = await self._user(installed, user)
         if found is None:
             return Person(id=user, is_guest=True)
-        profile = cast("dict[str, Any]", found.get("profile") or {})
-        name = profile.get("display_name") or profile.get("real_name") or found.get("real_name")
         guest = any(found.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger"))
         elsewhere = not _of_team(found, installed)
         return Person(
             id=user,
-            name=str(name or found.get("name") or ""),
+            name=_name(found),
             is_bot=bool(found.get("is_bot")),
             is_guest=guest or elsewhere,
             is_admin=bool(found.get("is_admin") or found.get("is_owner")) and not guest and not elsewhere,
         )
+
+    async def name(self, installed: Installed, user: str) -> str:
+        return _name(await self._user(installed, user, fresh=FRESH_NAME) or {})
+
+    async def channel_name(self, installed: Installed, channel: str) -> str:
+        found = await self._channel(installed, channel, fresh=FRESH_NAME) or {}
+        return str(found.get("name") or "")
 
     async def locale(self, installed: Installed, user: str) -> str | None:
         found = await self._user(installed, user)
@@ -64,55 +76,81 @@ class SlackPeople:
     async def channel(self, installed: Installed, channel: str) -> Channel:
         if channel.startswith("D"):
             return Channel(id=channel, kind="direct")
-        key = ("channel", installed.team, channel)
-        found = await self._get(
-            key, "channel", lambda: installed.client.conversations_info(channel=channel)
-        )
+        found = await self._channel(installed, channel)
         if found is None:
             return Channel(id=channel, kind="shared_channel")
         return Channel(id=channel, kind=_kind(found), name=str(found.get("name") or ""))
 
-    async def _user(self, installed: Installed, user: str) -> dict[str, Any] | None:
+    async def _user(
+        self, installed: Installed, user: str, *, fresh: float = FRESH
+    ) -> dict[str, Any] | None:
         key = ("user", installed.team, user)
-        return await self._get(
-            key, "user", lambda: installed.client.users_info(user=user, include_locale=True)
-        )
+        client = installed.client
+        return await self._get(key, fresh, lambda: client.users_info(user=user, include_locale=True))
 
-    async def _get(self, key: Key, field: str, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any] | None:
+    async def _channel(
+        self, installed: Installed, channel: str, *, fresh: float = FRESH
+    ) -> dict[str, Any] | None:
+        key = ("channel", installed.team, channel)
+        client = installed.client
+        return await self._get(key, fresh, lambda: client.conversations_info(channel=channel))
+
+    async def _get(
+        self, key: Key, fresh: float, ask: Callable[[], Awaitable[Any]]
+    ) -> dict[str, Any] | None:
         known = self._known.get(key)
-        if known is not None and known.until > self._now():
+        if known is not None and self._now() < known.at + (FAILED if known.value is None else fresh):
+            self._known.move_to_end(key)
             return known.value
         task = self._asking.get(key)
         if task is None:
-            task = asyncio.create_task(self._ask(key, field, ask))
+            task = asyncio.create_task(self._ask(key, ask))
             self._asking[key] = task
             task.add_done_callback(lambda _done: self._asking.pop(key, None))
         # One who goes away does not take the answer from the others who wait for it.
         return await asyncio.shield(task)
 
-    async def _ask(self, key: Key, field: str, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any] | None:
+    async def _ask(self, key: Key, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any] | None:
         value: dict[str, Any] | None = None
         try:
-            value = cast("dict[str, Any]", (await attempt(ask))[field])
-        except (Unclear, NoPlace, SlackApiError, KeyError) as error:
-            log.warning("slack_not_told", what=field, error=str(error)[:80])
-        self._known[key] = _Known(value, self._now() + (FRESH if value is not None else FAILED))
+            answer = (await attempt(ask)).get(key[0])
+            value = cast("dict[str, Any]", answer) if isinstance(answer, dict) else None
+            if value is None:
+                log.warning("slack_not_told", what=key[0], error="no such field")
+        except (Unclear, NoPlace, SlackApiError) as error:
+            log.warning("slack_not_told", what=key[0], error=_why(error))
+        self._known[key] = _Known(value, self._now())
         self._known.move_to_end(key)
-        if len(self._known) > _SIZE:
+        while len(self._known) > self._size:
             self._known.popitem(last=False)
         return value
 
 
+def _why(error: Unclear | NoPlace | SlackApiError) -> str:
+    return code_of(error) if isinstance(error, SlackApiError) else str(error)[:80]
+
+
+def _name(user: dict[str, Any]) -> str:
+    profile: Any = user.get("profile")
+    shown = cast("dict[str, Any]", profile) if isinstance(profile, dict) else {}
+    names = (shown.get("display_name"), shown.get("real_name"), user.get("real_name"), user.get("name"))
+    return next((name for name in names if isinstance(name, str) and name), "")
+
+
 def _of_team(user: dict[str, Any], installed: Installed) -> bool:
     """Not somebody of another organisation, met in a shared channel."""
-    enterprise = cast("dict[str, Any]", user.get("enterprise_user") or {})
-    if installed.enterprise is not None and enterprise.get("enterprise_id") == installed.enterprise:
+    if user.get("team_id") == installed.team:
         return True
-    return user.get("team_id") in (None, installed.team)
+    # In an organisation one person has one home team, and is a member of several.
+    grid: Any = user.get("enterprise_user")
+    member = cast("dict[str, Any]", grid) if isinstance(grid, dict) else {}
+    same = installed.enterprise is not None and member.get("enterprise_id") == installed.enterprise
+    return same and installed.team in cast("list[str]", member.get("teams") or [])
 
 
 def _kind(channel: dict[str, Any]) -> ConversationKind:
-    if any(channel.get(flag) for flag in ("is_ext_shared", "is_pending_ext_shared")):
+    # Shared within an organisation, too: who reads there is a member of another workspace.
+    if any(channel.get(flag) for flag in ("is_ext_shared", "is_pending_ext_shared", "is_org_shared")):
         return "shared_channel"
     if channel.get("is_im"):
         return "direct"
