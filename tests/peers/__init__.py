@@ -1,0 +1,1 @@
+"""Servers that nobody here wrote, to test against."""
