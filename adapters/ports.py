@@ -181,7 +181,7 @@ class Answers(Protocol):
         """Raises `Refused` for a turn that the actor may not see or that is gone."""
         ...
 
-    async def asked(self, actor: Actor, turn_id: str) -> Asked | None:
+    async def question(self, actor: Actor, turn_id: str) -> Asked | None:
         """The question of a turn; None when it is gone, or was asked where the actor can't see it."""
         ...
 

@@ -178,7 +178,7 @@ class Assistant:
             raise Refused("What happened in that turn is not kept any more.")
         return explain(record)
 
-    async def asked(self, actor: Actor, turn_id: str) -> Asked | None:
+    async def question(self, actor: Actor, turn_id: str) -> Asked | None:
         record = await self._seen(actor, turn_id)
         if record is None:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from decimal import Decimal
 from typing import Any, Final, cast
 
 from adapters.forms import Field, Option
@@ -14,6 +15,8 @@ from adapters.slack.render import plain_text, utf16
 _ON: Final = "on"
 #: Begins what stands for a value that is too long for an option.
 _DIGEST: Final = "~"
+#: Characters of a number.
+_DIGITS: Final = 40
 
 
 def field_block(field: Field, block_id: str) -> Json | None:
@@ -60,9 +63,9 @@ def field_value(field: Field, state: Json) -> Any:
 
 
 def number_text(value: float) -> str:
-    """As Slack takes it: no exponent, no zeros at the end."""
-    whole = f"{value:.10f}".rstrip("0").rstrip(".")
-    return "0" if whole in ("", "-0") else whole
+    """As Slack takes it: every digit, no exponent."""
+    text = format(Decimal(repr(value)), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _quiet_line(text: str) -> Json:
@@ -105,7 +108,7 @@ def _text(field: Field) -> Json | None:
     return element | _placeholder(field)
 
 
-def _number(field: Field) -> Json:
+def _number(field: Field) -> Json | None:
     whole = field.step == 1
     element: Json = {"type": "number_input", "is_decimal_allowed": not whole}
     low, high = field.minimum, field.maximum
@@ -119,7 +122,8 @@ def _number(field: Field) -> Json:
         fits = (low is None or value >= low) and (high is None or value <= high)
         if fits and (not whole or value == int(value)):
             element["initial_value"] = number_text(value)
-    return element | _placeholder(field)
+    texts = (text for name, text in element.items() if name.endswith("_value"))
+    return None if any(len(text) > _DIGITS for text in texts) else element | _placeholder(field)
 
 
 def _select(kind: str, field: Field, chosen: list[Any]) -> Json | None:

@@ -55,7 +55,7 @@ def ask_work(act: Act, text: str, *, escaped: bool = False) -> Incoming:
 
 async def ask_again(slack: Slack, act: Act, turn_id: str) -> None:
     """Raises `Refused` where the question is gone."""
-    asked = await slack.bot.answers.asked(await act.actor(slack), turn_id)
+    asked = await slack.bot.answers.question(await act.actor(slack), turn_id)
     if asked is None:
         raise Refused(_FORGOTTEN)
     await slack.bot.inbox.accept(ask_work(act, asked.question))
@@ -64,7 +64,7 @@ async def ask_again(slack: Slack, act: Act, turn_id: str) -> None:
 async def delete_reply(slack: Slack, act: Act, turn_id: str) -> None:
     """Take away all parts of an answer. Raises `Refused` for those who may not."""
     actor = await act.actor(slack)
-    asked = await slack.bot.answers.asked(actor, turn_id)
+    asked = await slack.bot.answers.question(actor, turn_id)
     if not actor.person.is_admin and not act.hidden and (asked is None or not asked.mine):
         raise Refused(_NOT_YOURS)
     if act.hidden:

@@ -16,12 +16,14 @@ from adapters.conversation import Citation, Conversation, Message, Reply, ReplyE
 from adapters.forms import Feedback, Field, Form, FormResult, Progress, ProgressItem, Submission
 from adapters.ports import (
     Actor,
+    Asked,
     Bot,
     DocumentView,
     Explanation,
     Refused,
     SearchHit,
     SourceView,
+    UnansweredQuestion,
     UploadOptions,
 )
 from adapters.web.page import web_application
@@ -45,6 +47,17 @@ def citation(**values: Any) -> Citation:
     )  # fmt: skip
 
 
+def document(number: int = 1, **values: Any) -> DocumentView:
+    name = values.get("name", f"keys{number}.md")
+    return DocumentView.model_validate(
+        {
+            "document_id": f"d{number}", "version_id": f"v{number}", "version": 1, "name": name,
+            "title": name, "knowledge_base": "main", "uploaded_at": datetime(2026, 11, 30, tzinfo=UTC),
+            "state": item(name, number, "done"), "editable": True, **values,
+        }
+    )  # fmt: skip
+
+
 @dataclass
 class FakeBot:
     """One object for all ports: none of their methods has the same name as another's, but `list`."""
@@ -61,6 +74,11 @@ class FakeBot:
     )
     calls: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
     view: SourceView | None = None
+    #: What `list` gives, and what `question` knows by turn.
+    documents_there: list[DocumentView] = field(default_factory=list[DocumentView])
+    questions: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    not_covered: list[UnansweredQuestion] = field(default_factory=list[UnansweredQuestion])
+    explanation: Explanation | None = None
     closed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -92,10 +110,16 @@ class FakeBot:
 
     async def explain(self, actor: Actor, turn_id: str) -> Explanation:
         self._called("explain", turn_id)
-        return Explanation(turn_id=turn_id, question="?", steps=(), total_ms=1)
+        return self.explanation or Explanation(turn_id=turn_id, question="?", steps=(), total_ms=1)
 
     async def suggestions(self, actor: Actor, *, limit: int = 4) -> list[str]:
         return ["What does “Keys” say?"]
+
+    async def question(self, actor: Actor, turn_id: str) -> Asked | None:
+        return self.questions.get(turn_id)
+
+    async def unanswered(self, actor: Actor, *, limit: int = 10) -> list[UnansweredQuestion]:
+        return self.not_covered[:limit] if actor.person.is_admin else []
 
     # -- documents -------------------------------------------------------------------------
 
@@ -113,13 +137,18 @@ class FakeBot:
 
     async def list(self, actor: Actor) -> list[DocumentView]:
         self._called("list")
-        return []
+        return list(self.documents_there)
+
+    async def get(self, actor: Actor, document_id: str) -> DocumentView:
+        self._called("get", document_id)
+        return next(d for d in self.documents_there if d.document_id == document_id)
 
     async def knowledge_bases(self, actor: Actor) -> Sequence[str]:
         return ("main",)
 
     async def delete(self, actor: Actor, document_id: str) -> None:
         self._called("delete", document_id)
+        self.documents_there = [d for d in self.documents_there if d.document_id != document_id]
 
     async def cancel(self, actor: Actor, version_ids: Sequence[str]) -> Progress:
         self._called("cancel", list(version_ids))
@@ -164,6 +193,9 @@ class FakeBot:
     async def append(self, conversation: Conversation, message: Message) -> None:
         self._called("append")
         self.messages.setdefault(conversation.key, []).append(message)
+
+    async def forget(self, conversation: Conversation, message_id: str) -> None:
+        self._called("forget", message_id)
 
     async def recent(self, conversation: Conversation, *, limit: int = 50) -> Any:
         return self.messages.get(conversation.key, [])[-limit:]
