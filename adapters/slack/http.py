@@ -38,6 +38,8 @@ _PASSED: Final = (
     "X-Slack-Retry-Num",
     "X-Slack-Retry-Reason",
 )
+_OBJECTS: Final = ("channel", "container", "event", "message", "user", "view")
+_LISTS: Final = ("actions", "authorizations")
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}", re.ASCII)
 
@@ -106,4 +108,20 @@ def _readable(request: web.Request, raw: bytes) -> AsyncBoltRequest | None:
     except Exception as error:  # whatever a strange body does to bolt, it is the body's fault
         log.info("slack_body_unreadable", error=type(error).__name__)
         return None
-    return made if isinstance(cast("Any", made.body), dict) else None
+    return made if _shaped(made.body) else None
+
+
+def _shaped(body: Any) -> bool:
+    """bolt takes for granted what Slack's payloads hold: objects and lists of objects."""
+    if not isinstance(body, dict):
+        return False
+    found = cast("dict[str, Any]", body)
+    objects = all(
+        found[name] is None or isinstance(found[name], dict) for name in _OBJECTS if name in found
+    )
+    lists = all(
+        isinstance(found[name], list) and all(isinstance(one, dict) for one in found[name])
+        for name in _LISTS
+        if found.get(name) is not None
+    )
+    return objects and lists and not ("event" in found and found["event"] is None)
