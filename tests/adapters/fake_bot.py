@@ -127,11 +127,14 @@ class FakeBot:
         self._called("upload")
         self.uploads.append(({file.name: file.path.read_bytes() for file in files}, options))
         assert all(file.path.stat().st_size == file.size for file in files)
-        return Progress(items=tuple(item(file.name, number) for number, file in enumerate(files)))
+        first = sum(len(names) for names, _ in self.uploads) - len(files)
+        return Progress(items=tuple(item(file.name, number) for number, file in enumerate(files, first)))
 
     async def watch(self, actor: Actor, version_ids: Sequence[str]) -> AsyncIterator[Progress]:
         self._called("watch", list(version_ids))
-        yield Progress(items=tuple(item(v, stage="done") for v in version_ids))
+        numbers = [int(v[1:]) if v[1:].isdecimal() else 1 for v in version_ids]
+        ends = zip(version_ids, numbers, strict=True)
+        yield Progress(items=tuple(item(v, number, "done") for v, number in ends))
         if error := self.refuse.get("watching"):
             raise error
 
@@ -161,7 +164,7 @@ class FakeBot:
             knowledge_base="main", labels=tuple(labels), uploaded_at=datetime.now(UTC), state=item("a.md"),
         )  # fmt: skip
 
-    async def search(self, actor: Actor, query: str, *, mode: Any, limit: int = 10) -> Any:
+    async def search(self, actor: Actor, query: str, *, mode: Any = "hybrid", limit: int = 10) -> Any:
         self._called("search", query, mode)
         text = "| Day | Dish |\n| --- | --- |\n| Monday | **Soup** |"
         return [
