@@ -20,13 +20,15 @@ from adapters.ports import Notes
 from adapters.slack.context import Installed, NotInstalled
 from adapters.slack.errors import NO_TOKEN, code_of
 from adapters.slack.installations import Installations, note_name
-from adapters.slack.retries import ConnectRetry, RateLimitRetry
+from adapters.slack.retries import ConnectRetry, RateLimitRetry, ReadRetry
 from adapters.slack.settings import SlackSettings
 
 log = structlog.get_logger()
 
 #: Tries after the first one, of either kind.
 RETRIES: Final = 3
+#: The same for reads that were answered with 5xx, or not at all.
+READ_RETRIES: Final = 2
 #: Seconds to open a connection.
 _CONNECT: Final = 10.0
 #: Seconds before it expires that a token is renewed; Slack's tokens live 12 hours.
@@ -40,14 +42,17 @@ _SPENT: Final = NO_TOKEN | {"invalid_refresh_token", "bad_client_secret", "inval
 def make_client(
     token: str | None, settings: SlackSettings, session: ClientSession | None = None
 ) -> AsyncWebClient:
-    """A client that waits out rate limits and unreachable networks. An answer of 5xx, or none, is the
-    caller's to judge: the call may have had its effect. Without `session`, each call opens a connection."""
+    """A client that waits out rate limits and unreachable networks, and reads again after a 5xx.
+
+    After a write that was answered with 5xx, or not at all, the caller has to judge: it may have had its
+    effect. Without `session`, each call opens a connection.
+    """
     client = AsyncWebClient(
         token=token,
         base_url=settings.api_url,
         timeout=max(1, round(settings.timeout)),
         session=session,
-        retry_handlers=[RateLimitRetry(RETRIES), ConnectRetry(RETRIES)],
+        retry_handlers=[RateLimitRetry(RETRIES), ConnectRetry(RETRIES), ReadRetry(READ_RETRIES)],
     )
     if client.proxy and proxy_bypass(urlsplit(settings.api_url).hostname or ""):
         client.proxy = None  # the SDK reads HTTPS_PROXY and overlooks NO_PROXY

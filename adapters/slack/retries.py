@@ -1,4 +1,4 @@
-"""When a call to Slack is tried again by itself: only when it can't have had an effect."""
+"""When a call to Slack is tried again by itself: only where that can't do a thing twice."""
 
 # ruff: noqa: ARG002 -- the SDK names the arguments
 from __future__ import annotations
@@ -7,7 +7,14 @@ import asyncio
 import random
 from typing import Final
 
-from aiohttp import ClientConnectorCertificateError, ClientConnectorError, ConnectionTimeoutError
+from aiohttp import (
+    ClientConnectorCertificateError,
+    ClientConnectorError,
+    ClientOSError,
+    ClientPayloadError,
+    ConnectionTimeoutError,
+    ServerDisconnectedError,
+)
 from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.http_retry.request import HttpRequest
@@ -16,6 +23,13 @@ from slack_sdk.http_retry.state import RetryState
 
 #: Seconds that a client waits by itself when Slack says "later"; beyond, the caller decides.
 LONGEST_WAIT: Final = 30.0
+#: Methods that change nothing, or leave things the same when they are called twice.
+READS: Final = frozenset({
+    "apps.connections.open", "auth.test", "bots.info", "chat.getPermalink", "conversations.history",
+    "conversations.info", "conversations.list", "conversations.members", "conversations.open",
+    "conversations.replies", "files.info", "team.info", "usergroups.list", "usergroups.users.list",
+    "users.conversations", "users.info", "users.list",
+})  # fmt: skip
 
 
 class RateLimitRetry(AsyncRateLimitErrorRetryHandler):
@@ -45,7 +59,21 @@ class RateLimitRetry(AsyncRateLimitErrorRetryHandler):
         state.increment_current_attempt()
 
 
-class ConnectRetry(AsyncRetryHandler):
+class _Backoff(AsyncRetryHandler):
+    async def prepare_for_next_attempt_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> None:
+        state.next_attempt_requested = True
+        await asyncio.sleep(0.25 * 2**state.current_attempt * random.uniform(0.5, 1.5))  # noqa: S311
+        state.increment_current_attempt()
+
+
+class ConnectRetry(_Backoff):
     """Tries again when no connection came about, so that the request can't have had an effect."""
 
     async def _can_retry_async(
@@ -60,17 +88,25 @@ class ConnectRetry(AsyncRetryHandler):
             error, ClientConnectorCertificateError
         )
 
-    async def prepare_for_next_attempt_async(
+
+class ReadRetry(_Backoff):
+    """Tries `READS` again after a 5xx, or when no answer came."""
+
+    async def _can_retry_async(
         self,
         *,
         state: RetryState,
         request: HttpRequest,
         response: HttpResponse | None = None,
         error: Exception | None = None,
-    ) -> None:
-        state.next_attempt_requested = True
-        await asyncio.sleep(0.25 * 2**state.current_attempt * random.uniform(0.5, 1.5))  # noqa: S311
-        state.increment_current_attempt()
+    ) -> bool:
+        if request.url.rsplit("/", 1)[-1] not in READS:
+            return False
+        if error is None:
+            return response is not None and response.status_code >= 500
+        return isinstance(error, TimeoutError | ServerDisconnectedError | ClientPayloadError) or (
+            isinstance(error, ClientOSError) and not isinstance(error, ClientConnectorError)
+        )
 
 
 def _told(response: HttpResponse) -> float:
