@@ -123,7 +123,7 @@ async def test_a_channel_that_is_about_to_be_shared_is_shared(installed: Install
 async def test_what_slack_does_not_tell_is_read_narrowly(
     slack: SlackDouble, world: World, people: SlackPeople, installed: Installed, fault: Any, watch: Watch
 ) -> None:
-    slack.faults.next("*", fault, times=4)
+    slack.faults.next("*", fault, times=20)
     with capture_logs() as logs:
         person = await people.person(installed, world.ben)
         channel = await people.channel(installed, world.general)

@@ -1,0 +1,171 @@
+"""One file over HTTP. Slack's own hosts alone are asked, over https, and they alone get the token."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import aiohttp
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+from yarl import URL
+
+from adapters.ports import Refused
+
+log = structlog.get_logger()
+
+_HOSTS: Final = ("slack.com", "slack-edge.com", "slack-files.com")
+_REDIRECTS: Final = 5
+_CHUNK: Final = 1 << 18
+_PAUSES: Final = (0.5, 2.0, 6.0)
+#: Seconds that Slack's "later" is waited for, and for all tries together.
+_LONGEST_WAIT: Final = 30.0
+_WITHIN: Final = 900.0
+
+
+class _Again(Exception):
+    """Worth another try; `seconds` is when, where Slack told."""
+
+    def __init__(self, status: int, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        super().__init__(f"status {status}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetch:
+    """`name` is for sentences. `size` is what Slack tells, 0 where it does not; `timeout` is seconds
+    without a byte; `html` tells that the file is a page itself."""
+
+    name: str
+    url: str
+    client: AsyncWebClient
+    api_url: str
+    timeout: float
+    max_bytes: int
+    size: int = 0
+    html: bool = False
+
+    async def to(self, path: Path) -> int:
+        """Bytes written. Raises `Refused`; what was written by then is the caller's to remove."""
+        if self.size > self.max_bytes:
+            raise self._too_large()
+        try:
+            async with asyncio.timeout(_WITHIN):
+                return await self._surely(path)
+        except TimeoutError as error:
+            raise self._later() from error
+
+    async def _surely(self, path: Path) -> int:
+        for pause in (*_PAUSES, None):
+            try:
+                return await self._once(path)
+            except (_Again, TimeoutError, aiohttp.ClientError) as error:
+                log.info("slack_download_again", error=type(error).__name__, last=pause is None)
+                told = error.seconds if isinstance(error, _Again) else None
+                if pause is None or (told is not None and told > _LONGEST_WAIT):
+                    raise self._later() from error
+                wait = pause if told is None else max(told, pause)
+                await asyncio.sleep(wait * random.uniform(1.0, 1.3))  # noqa: S311
+        raise AssertionError("unreachable")
+
+    async def _once(self, path: Path) -> int:
+        """Follows redirects by hand: each address is looked at before the token goes there."""
+        headers = {"Authorization": f"Bearer {self.client.token}"}
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=self.timeout)
+        url = self._checked(self.url)
+        async with aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session:
+            for _ in range(_REDIRECTS + 1):
+                async with session.get(
+                    url,
+                    headers=headers,
+                    allow_redirects=False,
+                    proxy=self.client.proxy,
+                    ssl=self.client.ssl or True,
+                ) as response:
+                    if response.status not in (301, 302, 303, 307, 308):
+                        return await self._take(response, path)
+                    url = self._checked(response.headers.get("Location", ""), url)
+        raise Refused(f"“{self.name}” can't be downloaded: Slack leads round in circles. Upload it again.")
+
+    def _checked(self, address: str, base: URL | None = None) -> URL:
+        url = URL()
+        try:
+            url = URL(address) if base is None else base.join(URL(address))
+            fine = allowed(url, self.api_url)
+        except ValueError:
+            fine = False
+        if not fine:
+            log.warning("slack_download_elsewhere", host=(url.host or "")[:80], redirect=base is not None)
+            raise Refused(
+                f"“{self.name}” can't be downloaded: it does not lie on Slack. Upload the file itself."
+            )
+        return url
+
+    async def _take(self, response: aiohttp.ClientResponse, path: Path) -> int:
+        if response.status == 429 or response.status >= 500:
+            raise _Again(response.status, _seconds(response.headers.get("Retry-After")))
+        if response.status in (404, 410):
+            raise Refused(f"“{self.name}” was deleted meanwhile. Upload it again.")
+        page = response.content_type == "text/html"
+        if response.status != 200 or (page and not self.html):
+            log.warning("slack_download_refused", status=response.status, page=page)
+            raise self._login()
+        if (response.content_length or 0) > self.max_bytes:
+            raise self._too_large()
+        written = await self._write(response, path)
+        if page and self.size and written != self.size:
+            log.warning("slack_download_refused", status=response.status, page=page, written=written)
+            raise self._login()
+        return written
+
+    async def _write(self, response: aiohttp.ClientResponse, path: Path) -> int:
+        written = 0
+        try:
+            # Opened here: a thread would make the file even when this was cancelled and all was removed.
+            with path.open("wb") as handle:
+                async for chunk in response.content.iter_chunked(_CHUNK):
+                    written += len(chunk)
+                    if written > self.max_bytes:
+                        raise self._too_large()
+                    await asyncio.to_thread(handle.write, chunk)
+        except OSError as error:
+            if isinstance(error, aiohttp.ClientError | TimeoutError):
+                raise
+            log.error("slack_spool_failed", error=error.strerror)
+            raise Refused(
+                f"“{self.name}” can't be kept here ({error.strerror}). Tell whoever runs this server."
+            ) from error
+        return written
+
+    def _too_large(self) -> Refused:
+        most = f"{self.max_bytes >> 20} MB" if self.max_bytes >= 1 << 20 else f"{self.max_bytes} bytes"
+        return Refused(f"“{self.name}” is too large: at most {most}.")
+
+    def _login(self) -> Refused:
+        return Refused(
+            f"“{self.name}” can't be downloaded: Slack asks for a login. An admin has to give the app "
+            "“files:read” and to install it again."
+        )
+
+    def _later(self) -> Refused:
+        return Refused(f"“{self.name}” can't be downloaded from Slack just now. Try again.")
+
+
+def allowed(url: URL, api_url: str) -> bool:
+    """Slack's hosts over https; and the origin that the API is asked at, for a proxy."""
+    if not url.absolute or url.user is not None or url.password is not None:
+        return False
+    if url.origin() == URL(api_url).origin():
+        return True
+    host = (url.host or "").lower()
+    return url.scheme == "https" and any(host == own or host.endswith(f".{own}") for own in _HOSTS)
+
+
+def _seconds(told: str | None) -> float | None:
+    try:
+        return None if told is None else max(0.0, float(told))
+    except ValueError:
+        return None
