@@ -243,7 +243,6 @@ NAMES = st.sampled_from(
         "X-Slack-Signature",
         "X-Slack-Request-Timestamp",
         "Content-Type",
-        "Content-Length",
         "X-Slack-Retry-Num",
     ]
 )
