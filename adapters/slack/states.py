@@ -39,9 +39,9 @@ class States(AsyncOAuthStateStore):
     async def async_consume(self, state: str) -> bool:
         try:
             kind, nonce, issued = self._encryption.open(state + "=" * (-len(state) % 4)).text.split(":")
+            age = self._clock() - int(issued)
         except (Unreadable, ValueError):
             return False
-        age = self._clock() - float(issued)
         if kind != _KIND or not -_CLOCKS <= age <= EXPIRES:
             return False
         return await self._notes.claim(f"slack-state:{nonce}", seconds=2 * EXPIRES)
