@@ -13,7 +13,7 @@ from adapters.slack.surface import Act, open_view
 
 _TITLE: Final = "Why this answer?"
 #: Steps shown, lines of each, and characters of a line.
-_STEPS, _LINES, _LINE = 60, 12, 300
+_STEPS, _LINES, _LINE = 30, 10, 250
 _QUESTION: Final = 500
 
 

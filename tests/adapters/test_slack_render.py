@@ -13,6 +13,7 @@ from adapters.conversation import Reply
 from adapters.markdown import JOINER
 from adapters.slack import limits
 from adapters.slack.render import SlackMessage, cost, render
+from adapters.slack.validate import check_message
 from tests.adapters.replies import assert_harmless, citation, plain_texts, replies, strings
 
 PINGS = re.compile(r"<[!@#]|@(here|channel|everyone)\b", re.IGNORECASE)
@@ -168,3 +169,25 @@ def test_an_answer_without_words_says_so() -> None:
     for text in ("", "[r]: javascript:x"):
         (message,) = render(Reply(turn_id="t", kind="notice", text=text))
         assert message["text"] == message["blocks"][0]["text"] == "There is no text in this answer."
+
+
+def test_a_passage_that_no_page_shows_has_a_button_and_the_menu_three_entries() -> None:
+    cited = tuple(citation(n, url=None if n % 2 else "https://kb.example/s/1") for n in range(1, 60))
+    messages = render(Reply(turn_id="t1", kind="answer", text="x", citations=cited))
+    (buttons,) = [block["elements"] for block in of_kind(messages, "actions")]
+    assert len(buttons) == limits.ACTIONS
+    assert [(b["action_id"], b["value"], b["text"]["text"]) for b in buttons[:2]] == [
+        ("passage:1", "t1 1", "Show passage 1"),
+        ("passage:3", "t1 3", "Show passage 3"),
+    ]
+    (header,) = of_kind(messages, "section")
+    assert [option["value"] for option in header["accessory"]["options"]] == [
+        "why:t1", "again:t1", "delete:t1",
+    ]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=40)
+@given(replies())
+def test_every_message_passes_the_check_of_outgoing_payloads(reply: Reply) -> None:
+    for message in render(reply):
+        check_message({**message})

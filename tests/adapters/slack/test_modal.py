@@ -25,9 +25,7 @@ FINITE = st.floats(-1e9, 1e9, allow_nan=False)
 @st.composite
 def fields(draw: st.DrawFn, name: str) -> Field:
     kind: FieldKind = draw(
-        st.sampled_from(
-            ("text", "long_text", "number", "toggle", "choice", "choices", "file", "info")
-        )
+        st.sampled_from(("text", "long_text", "number", "toggle", "choice", "choices", "file", "info"))
     )
     values: Json = {
         "label": draw(TEXT), "help": draw(st.one_of(st.just(""), TEXT)), "group": draw(TEXT),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from adapters.forms import Feedback, Field, Form, FormResult, Submission
+from adapters.forms import Feedback, Field, Form, FormResult, Progress, Submission
 from adapters.ports import Asked, Explanation, ExplanationStep, Refused, UnansweredQuestion
+from adapters.slack import work
+from adapters.slack.uploads import work_upload
+from adapters.slack.validate import check_message, check_view
 from tests.adapters.fake_bot import citation, document
 from tests.adapters.slack.site import Site, World, answer_of
 from tests.doubles.slack import words
@@ -43,6 +48,24 @@ async def answered(site: Site, world: World, **more: Any) -> tuple[str, str]:
     turn = site.bot.asked[-1]
     site.bot.questions[turn.id] = Asked(question=turn.text, mine=True)
     return ts, reply.ts
+
+
+@pytest.fixture(autouse=True)
+def _within_limits(site: Site) -> Iterator[None]:
+    """Whatever was sent passes the product's own check, too."""
+    yield
+    for call in site.slack.calls:
+        if call.method in ("chat.postMessage", "chat.postEphemeral", "chat.update"):
+            check_message({"text": call.args["text"], "blocks": _parsed(call.args.get("blocks"))})
+        elif call.method.startswith("views."):
+            check_view(_parsed(call.args["view"]))
+    for body in site.slack.responses:
+        if not body.get("delete_original"):
+            check_message(body)
+
+
+def _parsed(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
 
 
 class TestSettings:
@@ -211,6 +234,44 @@ class TestUpload:
         await site.settle()
         (told,) = [seen for seen in site.slack.visible(world.direct) if seen.by_bot]
         assert "Invite me" in told.text
+
+    async def test_after_a_kill_it_goes_on_in_the_same_message(
+        self, site: Site, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        file = site.slack.world.add_file("a.md", b"x", user=world.ann).id
+        payload = {
+            "team": world.team.id, "enterprise": None, "user": world.ann, "channel": None,
+            "files": [file], "notify": None, "thread": None, "audience": "person",
+        }  # fmt: skip
+        incoming = work.incoming(work.UPLOAD, "view:1", lane="x", payload=payload)
+        watching = asyncio.Event()
+
+        async def watch(actor: Any, version_ids: Any) -> AsyncIterator[Progress]:
+            watching.set()
+            await asyncio.Event().wait()
+            yield Progress(items=())
+
+        with monkeypatch.context() as patched:
+            patched.setattr(site.bot, "watch", watch)
+            killed = asyncio.create_task(work_upload(site.adapter.slack, incoming))
+            await watching.wait()
+            killed.cancel()
+            await asyncio.wait([killed])
+        assert len([seen for seen in site.slack.visible(world.direct) if seen.by_bot]) == 1
+        for starts in (2, 3):
+            await work_upload(site.adapter.slack, incoming.model_copy(update={"starts": starts}))
+        (told,) = [seen for seen in site.slack.visible(world.direct) if seen.by_bot]
+        assert "Added 1 document" in told.text
+        assert len([names for names, _ in site.bot.uploads if names]) == 1
+
+    async def test_what_kills_the_process_ends_with_an_apology(self, site: Site, world: World) -> None:
+        payload = {
+            "team": world.team.id, "enterprise": None, "user": world.ann, "channel": None, "files": ["F1"],
+        }  # fmt: skip
+        incoming = work.incoming(work.UPLOAD, "view:1", lane="x", payload=payload)
+        await work_upload(site.adapter.slack, incoming.model_copy(update={"starts": 4}))
+        (told,) = [seen for seen in site.slack.visible(world.direct) if seen.by_bot]
+        assert "Something went wrong on my side. Please try again." in told.text
 
 
 class TestCommands:
