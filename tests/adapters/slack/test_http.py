@@ -219,6 +219,28 @@ async def test_what_is_signed_and_is_none_of_slacks_payloads_is_no_fault_of_ours
     assert answer.status < 500
 
 
+KINDS = ("event_callback", "block_actions", "view_submission", "view_closed", "shortcut", "message_action",
+         "block_suggestion", "dialog_submission")  # fmt: skip
+PARTS = ("event", "authorizations", "team", "enterprise", "user", "channel", "actions", "view", "message",
+         "container", "callback_id", "team_id", "function_data", "payload")  # fmt: skip
+ODD: tuple[Any, ...] = (None, [], {}, "x", 1, [None], {"id": None}, {"type": ["message"]})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_one_odd_part_of_a_payload_is_no_fault_of_ours(heard: Heard, kind: str) -> None:
+    async def listen() -> None: ...
+
+    heard.app.command("/kb")(listen)
+    heard.app.shortcut("add_to_knowledge_base")(listen)
+    heard.app.action("delete")(listen)
+    heard.app.view("upload")(listen)
+    for part in PARTS:
+        for value in ODD:
+            body = json.dumps({"type": kind, "event": {"type": "app_mention"}} | {part: value}).encode()
+            status = await answered(heard.app, body, list(signed(body).items()))
+            assert status < 500, (part, value)
+
+
 async def test_without_a_secret_there_is_no_http() -> None:
     with pytest.raises(ValueError, match="signing secret"):
         slack_routes(make_app(), SlackSettings(bot_token="xoxb-1", signing_secret=""))
