@@ -59,17 +59,20 @@ async def load(
     channel = next(c for c in slack.world.channels.values() if c.kind == "public")
     person = next(u.id for u in slack.world.users.values() if not u.bot)
     began = time.monotonic()
-    asked: dict[str, float] = {}
+    roots: list[str] = []
     for _ in range(questions):
-        asked[slack.say(channel.id, person, f"<@{team.bot_user}> {corpus.text(8)}?")] = time.monotonic()
+        roots.append(slack.say(channel.id, person, f"<@{team.bot_user}> {corpus.text(8)}?"))
         await asyncio.sleep(pause)
-    waits: dict[str, float] = {}
-    while len(waits) < questions:
-        for root in asked.keys() - waits.keys():
-            if any(message.bot_id for message in slack.world.thread(channel, root)):
-                waits[root] = time.monotonic() - asked[root]
+    waiting = set(roots)
+    waits: list[float] = []
+    while waiting:
+        for root in list(waiting):
+            replies = [message.ts for message in slack.world.thread(channel, root) if message.bot_id]
+            if replies:
+                waiting.discard(root)
+                waits.append(float(replies[0]) - float(root))
         await asyncio.sleep(0.02)
-    return time.monotonic() - began, sorted(waits.values())
+    return time.monotonic() - began, sorted(waits)
 
 
 async def bench(questions: int, chunks: int) -> None:

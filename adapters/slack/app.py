@@ -22,15 +22,20 @@ from adapters.slack import (
     passage,
     reply_menu,
     settings_modal,
+    uninstall,
     upload_modal,
     work,
 )
-from adapters.slack.clients import StaticClients
+from adapters.slack.clients import InstalledClients, StaticClients
 from adapters.slack.context import Clients, NotInstalled, Slack
+from adapters.slack.encryption import Encryption
 from adapters.slack.http import slack_routes
+from adapters.slack.installations import Installations
+from adapters.slack.oauth import oauth_routes
 from adapters.slack.people import SlackPeople
 from adapters.slack.settings import SlackSettings
 from adapters.slack.socket import SocketMode
+from adapters.slack.states import States
 from adapters.slack.threads import Threads
 from adapters.slack.worker import handler
 
@@ -41,30 +46,42 @@ class SlackAdapter:
     """Give `routes` to the server, and keep `running` open."""
 
     def __init__(self, bot: Bot, settings: SlackSettings, *, spool: Path) -> None:
-        clients: Clients = StaticClients(settings)
         self._settings = settings
-        self.slack = Slack(bot, clients, SlackPeople(), settings, spool)
+        self._routes: list[web.RouteDef] = []
+        self._clients: StaticClients | InstalledClients = StaticClients(settings)
+        installations: Installations | None = None
+        if settings.client_id is not None:
+            encryption = Encryption(settings.token_keys)
+            installations = Installations(bot.notes, encryption)
+            self._clients = InstalledClients(installations, settings, bot.notes)
+            self._routes += oauth_routes(installations, States(bot.notes, encryption), settings)
+        self.slack = Slack(bot, self._clients, SlackPeople(), settings, spool)
         self._threads = Threads(self.slack)
         self.app = AsyncApp(
             name="footnote",
             signing_secret=settings.signing_secret or "",
-            authorize=_authorize(clients),
+            authorize=_authorize(self._clients),
         )
+        if installations is not None:
+            uninstall.register(self.app, installations)
         # Of the listeners of one event the first that fits is run: the Home tab's before the greeting's.
         surfaces = (commands, home, settings_modal, upload_modal, feedback, passage, reply_menu)
         for part in (*surfaces, greet):
             part.register(self.app, self.slack)
         listen.register(self.app, self.slack, self._threads)
+        # Without a signing secret Socket Mode is the only way in.
+        if settings.signing_secret is not None:
+            self._routes += slack_routes(self.app, settings)
 
     def routes(self) -> list[web.RouteDef]:
-        """None without a signing secret: then Socket Mode is the only way in."""
-        return slack_routes(self.app, self._settings) if self._settings.signing_secret else []
+        return list(self._routes)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Work the inbox, and listen where Socket Mode is set up. Raises `Refused` where Slack does not
         take the tokens."""
         async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._clients)
             await stack.enter_async_context(
                 self.slack.bot.inbox.serve(
                     work.PLATFORM,

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.response import BoltResponse
 
 from adapters.slack import work
 from adapters.slack.context import Installed, Slack
@@ -27,12 +28,12 @@ def register(app: AsyncApp, slack: Slack, threads: Threads) -> None:
 
     @app.middleware
     async def accept(  # pyright: ignore[reportUnusedFunction]
-        body: dict[str, Any], next: Callable[[], Awaitable[Any]]
-    ) -> None:
+        body: dict[str, Any], next: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
         event = body.get("event") if body.get("type") == "event_callback" else None
-        if isinstance(event, dict):
-            await _accept(slack, threads, body)
-        await next()
+        if isinstance(event, dict) and await _accept(slack, threads, body):
+            return BoltResponse(status=200)
+        return await next()
 
     async def told(ack: AsyncAck) -> None:
         """What nobody else listens to is acknowledged, or Slack tells it again."""
@@ -43,7 +44,8 @@ def register(app: AsyncApp, slack: Slack, threads: Threads) -> None:
     app.action(anything)(told)
 
 
-async def _accept(slack: Slack, threads: Threads, body: dict[str, Any]) -> None:
+async def _accept(slack: Slack, threads: Threads, body: dict[str, Any]) -> bool:
+    """Whether that was all that is to be done with the event."""
     event: dict[str, Any] = body["event"]
     match event.get("type"):
         case kind if kind in _MESSAGES:
@@ -54,7 +56,8 @@ async def _accept(slack: Slack, threads: Threads, body: dict[str, Any]) -> None:
             name = lane(body.get("team_id", ""), event.get("channel", ""), event.get("thread_ts", ""))
             await threads.stop(name)
         case _:
-            pass
+            return False
+    return True
 
 
 async def _message(slack: Slack, threads: Threads, body: dict[str, Any]) -> None:
