@@ -26,7 +26,8 @@ class TranscriptStore:
             batch.hset(texts, message.id, message.model_dump_json())
             # NX: an edited message keeps its place.
             batch.zadd(order, {message.id: at}, nx=True)
-            batch.zrange(order, 0, -MAX_MESSAGES - 1)
+            # The very first one stays: the thread hangs on it.
+            batch.zrange(order, 1, -MAX_MESSAGES)
             batch.expire(order, KEEP_SECONDS)
             batch.expire(texts, KEEP_SECONDS)
             oldest = cast("list[bytes]", (await batch.execute())[2])

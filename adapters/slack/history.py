@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Final, cast
 
 import structlog
+from pydantic import ValidationError
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Conversation, Message
 from adapters.ports import Transcript
 from adapters.slack.context import Installed, Slack
-from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of
 from adapters.slack.event import Said
 from adapters.slack.message import message_of
 from adapters.slack.readback import EVENT_TYPE, LONGEST_WAIT
@@ -24,14 +26,21 @@ log = structlog.get_logger()
 BUDGET: Final = 4_000
 #: Messages looked at.
 MOST: Final = 200
-#: Seconds that Slack's "later" is waited for before a question goes on without.
-_PATIENCE: Final = 3.0
+#: Seconds that a question waits for Slack to tell the thread, in all, before it goes on without.
+PATIENCE: Final = 8.0
+#: Seconds after which a question that opens a thread is late: others may have answered it meanwhile.
+_LATE: Final = 120.0
+#: Characters of one token.
+_NARROW, _WIDE = 0.25, 1.0
+
+
+def _cost(char: str) -> float:
+    return _WIDE if ord(char) > 0x2E80 else _NARROW
 
 
 def tokens(text: str) -> int:
-    """An estimate: four characters of an alphabet, or one of another script."""
-    wide = sum(1 for char in text if ord(char) > 0x2E80)
-    return wide + (len(text) - wide) // 4 + 4
+    """An estimate: four characters of an alphabet, or one of another script; and who said it."""
+    return int(sum(map(_cost, text))) + 4
 
 
 async def history(
@@ -46,32 +55,65 @@ async def history(
     if thread is None:
         return ()
     note = thread_note(installed.team, conversation.id, thread)
-    if thread != before and "filled" not in await slack.bot.notes.read(note):
-        try:
-            async for message in _read(slack, installed, conversation, thread, wait=_PATIENCE):
-                await store.append(conversation, message)
-            await slack.bot.notes.write(note, {"filled": "1"}, seconds=KEEP)
-        except (Unclear, NoPlace, SlackApiError) as error:
-            log.warning("slack_thread_unread", error=str(error)[:80])
-    elif thread == before:
+    if thread == before and time.time() - float(thread) < _LATE:
         # A new thread: all that will be said in it is heard.
         await slack.bot.notes.write(note, {"filled": "1"}, seconds=KEEP)
+    else:
+        await _fill(slack, installed, conversation, thread, note, store)
     found = await store.recent(conversation, limit=MOST)
     # The bot's own have ids of their own; one turn at a time, so they are older than the question.
     return within([m for m in found if m.role == "assistant" or _earlier(m.id, before)], thread)
 
 
+async def _fill(
+    slack: Slack,
+    installed: Installed,
+    conversation: Conversation,
+    thread: str,
+    note: str,
+    store: Transcript,
+) -> None:
+    """Keep what Slack tells of the thread, once. What was read is noted: an app that may ask for a few
+    messages a minute goes on there the next time."""
+    known = await slack.bot.notes.read(note)
+    if "filled" in known:
+        return
+    read = since = known.get("read", "")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for message, ts in _read(slack, installed, conversation, thread, since=since):
+                await store.append(conversation, message)
+                read = ts
+        await slack.bot.notes.write(note, {"filled": "1"}, seconds=KEEP)
+    except (Unclear, NoPlace, SlackApiError, TimeoutError) as error:
+        why = code_of(error) if isinstance(error, SlackApiError) else str(error)[:80]
+        log.warning("slack_thread_unread", error=why or type(error).__name__)
+        if read != since:
+            await slack.bot.notes.write(note, {"read": read}, seconds=KEEP)
+
+
 def within(messages: Sequence[Message], root: str, budget: int = BUDGET) -> tuple[Message, ...]:
-    """The root and the newest messages that fit the budget; at least the newest one."""
-    first = [message for message in messages if message.id == root]
+    """The root and the newest messages that fit the budget, at least the newest one. Where these two are
+    too long by themselves, they are cut; the root may have half."""
+    first = [_cut(message, budget // 2) for message in messages if message.id == root]
     left = budget - sum(tokens(message.text) for message in first)
     newest: list[Message] = []
     for message in reversed([message for message in messages if message.id != root]):
-        left -= tokens(message.text)
+        fitting = message if newest else _cut(message, left)
+        left -= tokens(fitting.text)
         if left < 0 and newest:
             break
-        newest.append(message)
+        newest.append(fitting)
     return (*first, *reversed(newest))
+
+
+def _cut(message: Message, most: int) -> Message:
+    if tokens(message.text) <= most:
+        return message
+    left, end = most - 5.0, 0
+    while end < len(message.text) and (left := left - _cost(message.text[end])) >= 0:
+        end += 1
+    return message.model_copy(update={"text": f"{message.text[:end].rstrip()}…"})
 
 
 def _earlier(ts: str, before: str) -> bool:
@@ -85,7 +127,7 @@ async def read_thread(slack: Slack, installed: Installed, channel: str, thread: 
     """The whole thread from Slack, for keeping it as a document. Raises what `attempt` raises."""
     conversation = await slack.conversation(installed, channel, thread=thread)
     read = _read(slack, installed, conversation, thread, wait=LONGEST_WAIT, own=True)
-    return [message async for message in read]
+    return [message async for message, _ in read]
 
 
 async def _read(
@@ -94,34 +136,52 @@ async def _read(
     conversation: Conversation,
     thread: str,
     *,
-    wait: float,
+    since: str = "",
+    wait: float = 0.0,
     own: bool = False,
-) -> AsyncIterator[Message]:
-    """All pages: Slack gives the oldest first, so a first page alone would be the oldest part."""
-    cursor = ""
+) -> AsyncGenerator[tuple[Message, str]]:
+    """All pages, with each message's own timestamp. Slack gives the oldest first, so a first page alone
+    would be the oldest part; and the root may come with each page."""
+    cursor, seen = "", set[str]()
     while True:
-        page = await _page(installed, conversation.id, thread, cursor, wait)
+        page = await _page(installed, conversation.id, thread, since, cursor, wait)
         for raw in page.get("messages") or []:
-            if (message := await _neutral(slack, installed, conversation, raw, own=own)) is not None:
-                yield message
-        cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
-        if not cursor:
+            ts = str(raw.get("ts") or "")
+            if ts in seen:
+                continue
+            seen.add(ts)
+            if (message := await _told(slack, installed, conversation, raw, own=own)) is not None:
+                yield message, ts
+        following = (page.get("response_metadata") or {}).get("next_cursor") or ""
+        if not following or following == cursor:
             return
+        cursor = following
 
 
-async def _page(installed: Installed, channel: str, thread: str, cursor: str, wait: float) -> Any:
+async def _page(
+    installed: Installed, channel: str, thread: str, since: str, cursor: str, wait: float
+) -> Any:
+    asked: dict[str, Any] = {"channel": channel, "ts": thread, "limit": 200, "include_all_metadata": True}
+    asked |= ({"oldest": since} if since else {}) | ({"cursor": cursor} if cursor else {})
     for last in (False, True):
         try:
-            return await attempt(
-                lambda: installed.client.conversations_replies(
-                    channel=channel, ts=thread, limit=200, include_all_metadata=True, cursor=cursor or None
-                )
-            )
+            return await attempt(lambda: installed.client.conversations_replies(**asked))
         except RateLimited as error:
             if last or error.seconds > wait:
                 raise
             await asyncio.sleep(error.seconds)
     raise AssertionError("unreachable")
+
+
+async def _told(
+    slack: Slack, installed: Installed, conversation: Conversation, raw: dict[str, Any], *, own: bool
+) -> Message | None:
+    """None also for what can't be read: one odd message keeps no thread from being read."""
+    try:
+        return await _neutral(slack, installed, conversation, raw, own=own)
+    except (ValidationError, AttributeError, TypeError) as error:
+        log.warning("slack_message_unread", error=type(error).__name__)
+        return None
 
 
 async def _neutral(
@@ -131,6 +191,7 @@ async def _neutral(
     mine = raw.get("user") == installed.bot_user or raw.get("bot_id") == installed.bot_id
     if raw.get("subtype") not in (None, "bot_message", "file_share", "thread_broadcast", "me_message"):
         return None
+    text = str(raw.get("text") or "")
     said = Said(
         team=installed.team,
         channel=conversation.id,
@@ -139,7 +200,8 @@ async def _neutral(
         bot_name=str(raw.get("username") or (raw.get("bot_profile") or {}).get("name") or ""),
         ts=str(raw.get("ts") or ""),
         thread_ts=raw.get("thread_ts"),
-        text=str(raw.get("text") or ""),
+        # The bot's own text is cut where it is long; its blocks have all of it.
+        text="" if mine and text.endswith("…") and raw.get("blocks") else text,
         blocks=tuple(raw.get("blocks") or ()),
         attachments=tuple(raw.get("attachments") or ()),
     )
@@ -166,17 +228,17 @@ async def _own_answer(
     message: Message,
     payload: dict[str, Any],
 ) -> Message | None:
-    """One of the bot's answers, whole: from its store by the turn that it answered; its parts on Slack
-    are pieces of it."""
-    if payload.get("part"):
-        return None
-    turn_id = str(payload.get("turn_id") or "")
+    """One of the bot's answers, whole: from its store by the turn that it answered. Where that is not
+    kept any more, its parts as they stand on Slack."""
+    turn_id, part = str(payload.get("turn_id") or ""), int(payload.get("part") or 0)
     actor = await slack.actor(installed, installed.bot_user, conversation.id, thread=conversation.thread)
     reply = await slack.bot.answers.reply(actor, turn_id)
+    if reply is not None and part:
+        return None
     text = reply.text if reply is not None else message.text
     return message.model_copy(
         update={
-            "id": f"reply:{turn_id}",
+            "id": f"reply:{turn_id}:{part}" if part else f"reply:{turn_id}",
             "role": "assistant",
             "author": None,
             "text": text,
