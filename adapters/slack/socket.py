@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from types import TracebackType
 from typing import Any, Final, Self, cast
 from urllib.parse import urlsplit
@@ -14,16 +15,21 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.ports import Refused
 from adapters.slack.clients import make_client
-from adapters.slack.errors import code_of
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of
 from adapters.slack.settings import SlackSettings
 
 log = structlog.get_logger()
 
 #: Seconds for the first connection; later ones are tried for as long as the context is open.
 _OPEN_WITHIN: Final = 60.0
+#: Seconds between tries to learn where to connect.
+_PAUSES: Final = (1.0, 3.0)
+#: Seconds between pings; also the SDK's pause before it connects again.
+_PING: Final = 10.0
 #: Seconds for saying goodbye.
 _CLOSE_WITHIN: Final = 5.0
 
@@ -48,9 +54,9 @@ _WHAT_TO_DO: Final = {
 }
 
 
-def connection_refused(error: SlackApiError) -> str:
+def connection_refused(error: SlackApiError | NoPlace) -> str:
     """What `apps.connections.open` refused, as one or two sentences with what to do."""
-    code = code_of(error)
+    code = error.code if isinstance(error, NoPlace) else code_of(error)
     return _WHAT_TO_DO.get(code) or (
         f"Slack refused the Socket Mode connection ({code or 'no readable answer'}). "
         "Check SLACK_APP_TOKEN, and Socket Mode at https://api.slack.com/apps."
@@ -77,18 +83,20 @@ class SocketMode:
 
     async def __aenter__(self) -> Self:
         client = make_client(None, self._settings)
-        handler = AsyncSocketModeHandler(self._app, self._settings.app_token or "", web_client=client)
+        handler = AsyncSocketModeHandler(
+            self._app, self._settings.app_token or "", web_client=client, ping_interval=_PING
+        )
         self._handler = handler
         await self._prepare(handler.client)
         try:
             async with asyncio.timeout(_OPEN_WITHIN):
                 # Asked here first: the SDK would log a refusal and try again for ever.
-                handler.client.wss_uri = await handler.client.issue_new_wss_url()
+                cast("Any", handler.client).wss_uri = await self._address(client)
                 await handler.connect_async()
-        except SlackApiError as error:
+        except (NoPlace, SlackApiError) as error:
             await self._close()
             raise Refused(connection_refused(error)) from error
-        except (ClientError, TimeoutError, OSError) as error:
+        except (Unclear, TimeoutError) as error:
             await self._close()
             host = urlsplit(self._settings.api_url).hostname
             raise Refused(f"Slack can't be reached. Is {host} open from here, and wss:// too?") from error
@@ -96,6 +104,23 @@ class SocketMode:
             await self._close()
             raise
         return self
+
+    async def _address(self, client: AsyncWebClient) -> str:
+        """Where to connect, once. Raises as `attempt` does."""
+        for pause in _PAUSES:
+            try:
+                return await self._asked(client)
+            except Unclear as error:
+                log.warning("slack_socket_address_unclear", error=str(error))
+                told = error.seconds if isinstance(error, RateLimited) else pause
+                await asyncio.sleep(told * random.uniform(1.0, 1.3))  # noqa: S311
+        return await self._asked(client)
+
+    async def _asked(self, client: AsyncWebClient) -> str:
+        answer = await attempt(
+            lambda: client.apps_connections_open(app_token=self._settings.app_token or "")
+        )
+        return str(answer["url"])
 
     async def _prepare(self, client: SocketModeClient) -> None:
         """The SDK tries a failed connection again at the same address, but an address works once."""
