@@ -105,8 +105,9 @@ class _Upload:
     async def run(self, fetch: Any) -> None:
         try:
             if self._incoming.starts > TRIES:
-                raise Refused(_WRONG)
-            items = await self._watched(await fetch())
+                items = [*await self._added(), self._failed(self._title, _WRONG)]
+            else:
+                items = await self._watched(await fetch())
             last = progress_message(items, note=self._after(items))
         except Refused as error:
             log.info("slack_upload_refused", kind=self._incoming.kind)
@@ -127,6 +128,15 @@ class _Upload:
 
     def _failed(self, name: str, why: str) -> ProgressItem:
         return ProgressItem(document_id="", version_id="", name=name, stage="failed", message=why)
+
+    async def _added(self) -> list[ProgressItem]:
+        """What earlier runs have added, as it was then."""
+        noted = await self._slack.bot.notes.read(self._note)
+        return [
+            ProgressItem.model_validate_json(item)
+            for name, item in noted.items()
+            if name.startswith("file:")
+        ]
 
     # -- fetching ------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.conversation import Message, Person
+from adapters.conversation import Conversation, Message, Person
 from adapters.forms import DocumentStage, ProgressItem
 from adapters.ports import Explanation, ExplanationStep, Refused, SearchHit, UnansweredQuestion
 from adapters.slack.audience import choices, fitting
@@ -234,8 +234,6 @@ class TestThreads:
     ],
 )
 def test_who_will_read_a_document(kind: Any, guest: bool, fits: tuple[str, ...], unsaid: str) -> None:
-    from adapters.conversation import Conversation
-
     place = Conversation(platform="slack", tenant="T1", id="C1", kind=kind)
     person = Person(id="U1", is_guest=guest)
     assert choices(place, person) == fits
