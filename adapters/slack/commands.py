@@ -9,7 +9,7 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from adapters.ports import Actor, DocumentView, Incoming, Refused
-from adapters.slack import limits, work
+from adapters.slack import work
 from adapters.slack.context import Slack
 from adapters.slack.home import publish_home
 from adapters.slack.kb import HELP, Command, read_command
@@ -37,6 +37,8 @@ _PAGES: Final = re.compile(rf"{LIST_PAGE}:\d+")
 #: Passages that `/kb search` shows.
 _HITS: Final = 5
 _LONGEST: Final = 4_000
+#: Characters of what was typed that are shown again.
+_SHOWN: Final = 500
 
 
 def ask_work(act: Act, text: str) -> Incoming:
@@ -72,7 +74,7 @@ def unknown(command: Command, typed: str) -> SlackMessage:
     word = cut16(typed.split()[0], 40)
     if command.guess is None:
         return help_message(f"I don't know “{word}”.")
-    meant = cut16(f"/kb {command.guess} {command.rest}".strip(), limits.FIELD_TEXT)
+    meant = cut16(f"/kb {command.guess} {command.rest}".strip(), _SHOWN)
     return help_message(f"I don't know “{word}”. Did you mean: {meant}")
 
 

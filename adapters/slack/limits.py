@@ -32,8 +32,6 @@ SECTION_TEXT, HEADER_TEXT = 3_000, 150
 CONTEXT_ELEMENTS, ACTIONS = 10, 25
 #: Fields of a section, and the text of each.
 FIELDS, FIELD_TEXT = 10, 2_000
-#: Address that a button opens.
-BUTTON_URL = 3_000
 #: All text of the markdown blocks of a message.
 MARKDOWN = 12_000
 #: `action_id`, `block_id`, `callback_id`, `external_id`.

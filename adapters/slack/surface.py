@@ -132,11 +132,10 @@ async def answer_url(url: str, payload: dict[str, Any]) -> bool:
     return answer.status_code == 200
 
 
-async def open_view(slack: Slack, act: Act, view: dict[str, Any], *, push: bool = False) -> None:
+async def open_view(slack: Slack, act: Act, view: dict[str, Any]) -> None:
     """Raises what `attempt` raises; a trigger holds for 3 seconds."""
     client = (await act.installed(slack)).client
-    call = client.views_push if push else client.views_open
-    await attempt(lambda: call(trigger_id=act.trigger, view=view))
+    await attempt(lambda: client.views_open(trigger_id=act.trigger, view=view))
 
 
 @asynccontextmanager

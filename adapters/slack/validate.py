@@ -40,8 +40,9 @@ _STRINGS: Final[dict[str, int]] = {
     "callback_id": limits.IDENTIFIER,
     "external_id": limits.IDENTIFIER,
     "private_metadata": limits.PRIVATE_METADATA,
-    "url": limits.BUTTON_URL,
+    "url": limits.URL,
     "initial_value": limits.INPUT,
+    "accessibility_label": limits.BUTTON_LABEL,
 }
 _OPTIONS: Final[dict[str, int]] = {
     "static_select": limits.OPTIONS,
@@ -149,6 +150,14 @@ def _holder(holder: Json, path: str) -> None:
         for item in holder["elements"]:
             _needed(path, item.get("text"))
             _at_most(path, item["text"], limits.CONTEXT_TEXT)
+    if kind == "section" and (fields := holder.get("fields")) is not None:
+        _count(f"{path}/fields", fields, limits.FIELDS, least=1)
+        for number, field in enumerate(fields):
+            _at_most(f"{path}/fields/{number}", field["text"], limits.FIELD_TEXT)
+    if kind == "table":
+        _count(f"{path}/rows", holder["rows"], limits.TABLE_ROWS, least=1)
+        for number, row in enumerate(holder["rows"]):
+            _count(f"{path}/rows/{number}", row, limits.TABLE_COLUMNS, least=1)
     if kind == "text" and "text" in holder:
         _needed(path, holder["text"])
     if kind == "file_input" and not 1 <= holder.get("max_files", limits.FILES) <= limits.FILES:
