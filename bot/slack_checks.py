@@ -64,9 +64,10 @@ async def _bot(settings: SlackSettings) -> list[Check]:
 
 
 def _scopes(headers: Any) -> Check:
-    given = {str(name).lower(): str(value) for name, value in dict(headers).items()}.get(
-        "x-oauth-scopes", ""
-    )
+    told = {str(name).lower(): str(value) for name, value in dict(headers).items()}
+    given = told.get("x-oauth-scopes")
+    if given is None:
+        return _check("Scopes", "note", "Slack did not tell which ones the token has")
     missing = sorted(set(SCOPES) - {scope.strip() for scope in given.split(",")})
     if not missing:
         return _check("Scopes", "fine", f"all {len(SCOPES)} are there")

@@ -133,7 +133,9 @@ class SlackDouble(Interactions):
             self._record(name, args, token, error.code)
             return _refusal(error)
         self._record(name, args, token, None)
-        return web.json_response(answer)
+        known = self.world.tokens.get(token or "")
+        scopes = {"X-OAuth-Scopes": ",".join(sorted(known.scopes))} if known else {}
+        return web.json_response(answer, headers=scopes)
 
     def _record(self, name: str, args: Json, token: str | None, error: str | None) -> None:
         known = self.world.tokens.get(token or "")
