@@ -21,6 +21,7 @@ from adapters.slack.edits import Edits
 from adapters.slack.errors import NoPlace, Unclear, attempt, code_of
 from adapters.slack.files import download
 from adapters.slack.history import read_thread
+from adapters.slack.home import refresh_home
 from adapters.slack.progress import progress_message
 from adapters.slack.thread_document import thread_file
 
@@ -116,6 +117,8 @@ class _Upload:
             await self._edits.close()
         await self._edits.finish(last)
         await self._slack.bot.notes.write(self._note, {"done": "1"}, seconds=KEEP)
+        if self._told["channel"] is None:  # it was begun in the Home tab, which lists documents
+            await refresh_home(self._slack, self._installed, self._told["user"])
 
     def _after(self, items: Sequence[ProgressItem]) -> str:
         if not Progress(items=tuple(items)).finished:

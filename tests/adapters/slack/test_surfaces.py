@@ -397,6 +397,17 @@ class TestHome:
             await ended()
             assert site.slack.views(world.ben)[-1]["title"]["text"] == title
 
+    async def test_what_was_added_there_is_listed_once_it_is_done(self, site: Site, world: World) -> None:
+        await self.opened(site, world.ann)
+        file = site.slack.world.add_file("a.md", b"x", user=world.ann).id
+        await site.slack.click(world.ann, "home_upload", home=True)
+        await ended()
+        await site.slack.submit(world.ann, {"files": [file]})
+        await ended()
+        site.bot.documents_there = [document(1)]
+        await site.settle()
+        assert "keys1.md" in words((await self.shown(site, world.ann))["blocks"])
+
 
 class TestUnderAnAnswer:
     async def test_a_thumb_up_is_kept_and_thanked_for(self, site: Site, world: World) -> None:
