@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
 from typing import Final, cast
 
 import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Delta, Message, Reply, ReplyEvent, Turn
+from adapters.markdown import cut
 from adapters.ports import Incoming, Manner
+from adapters.slack import limits
 from adapters.slack.context import Installed, Slack
 from adapters.slack.deliver import Delivery
 from adapters.slack.errors import NO_TOKEN, NoPlace, Unclear, attempt, code_of
@@ -19,7 +21,7 @@ from adapters.slack.event import Said
 from adapters.slack.present import Presenter
 from adapters.slack.render import SlackMessage, render
 from adapters.slack.threads import Threads
-from adapters.slack.turn import question_of, turn_of
+from adapters.slack.turn import attached, question_of, turn_of
 
 log = structlog.get_logger()
 
@@ -45,20 +47,34 @@ class Answering:
             self._slack, installed, said.channel, said.root, incoming.id, since=said.ts,
             resumed=incoming.starts > 1,
         )  # fmt: skip
-        try:
-            turn = await turn_of(self._slack, installed, said, incoming.id)
-            await self._slack.bot.transcript.append(turn.conversation, question_of(turn, said))
-            manner = await self._slack.bot.answers.manner(turn, addressed=addressed)
-        except Exception:
-            log.exception("slack_question_unreadable")
-            if not addressed:  # nobody waits for a word
+        async with attached(self._slack, installed, said) as (files, missing):
+            try:
+                turn = await turn_of(self._slack, installed, said, incoming.id, files)
+                await self._slack.bot.transcript.append(turn.conversation, question_of(turn, said))
+                manner = await self._slack.bot.answers.manner(turn, addressed=addressed)
+            except Exception:
+                log.exception("slack_question_unreadable")
+                if not addressed:  # nobody waits for a word
+                    return
+                turn, manner = None, Manner(answers=True)
+            if not manner.answers:
                 return
-            turn, manner = None, Manner(answers=True)
-        if not manner.answers:
-            return
-        if not manner.in_thread and said.thread_ts is None and not said.direct:
-            delivery.thread = None
-        await self.end(incoming, installed, delivery, turn, user=said.user or "", lane=said.lane)
+            if not manner.in_thread and said.thread_ts is None and not said.direct:
+                delivery.thread = None
+            user = said.user or ""
+            await self.end(incoming, installed, delivery, turn, user=user, lane=said.lane, notes=missing)
+        if turn is not None and said.direct and said.thread_ts is None:
+            await self._entitle(installed, said, turn.text)
+
+    async def _entitle(self, installed: Installed, said: Said, question: str) -> None:
+        """Name the thread in the chat with the bot by its question. A courtesy."""
+        title = cut(" ".join(question.split()), limits.THREAD_TITLE)
+        with suppress(SlackApiError, Unclear, NoPlace):
+            await attempt(
+                lambda: installed.client.assistant_threads_setTitle(
+                    channel_id=said.channel, thread_ts=said.ts, title=title or "A question"
+                )
+            )
 
     async def end(
         self,
@@ -69,9 +85,9 @@ class Answering:
         *,
         user: str,
         lane: str,
-        note: str | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
-        """Answer and deliver; `note` stands under the answer. Raises what the inbox shall begin again."""
+        """Answer and deliver; `notes` stand under the answer. Raises what the inbox shall begin again."""
         await delivery.open()
         if delivery.done:
             return
@@ -79,8 +95,8 @@ class Answering:
             reply = _apology(incoming)
         else:
             reply = await self._reply(turn, delivery, user, lane)
-        if note is not None:
-            reply = reply.model_copy(update={"notes": (note, *reply.notes)})
+        if notes:
+            reply = reply.model_copy(update={"notes": (*notes, *reply.notes)})
         messages = await self.messages(reply)
         try:
             await delivery.finish(messages)

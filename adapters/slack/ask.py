@@ -49,7 +49,7 @@ async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> No
         resumed=incoming.starts > 1,
     )  # fmt: skip
     note = f"{person.name or 'Somebody'} asked: {turn.text}"
-    await answering.end(incoming, installed, delivery, turn, user=user, lane=incoming.lane, note=note)
+    await answering.end(incoming, installed, delivery, turn, user=user, lane=incoming.lane, notes=[note])
 
 
 async def _history(slack: Slack, installed: Installed, conversation: Conversation) -> tuple[Message, ...]:

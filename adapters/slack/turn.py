@@ -2,14 +2,47 @@
 
 from __future__ import annotations
 
-from adapters.conversation import Message, Turn
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from adapters.conversation import Message, Turn, UploadedFile
+from adapters.ports import Refused
 from adapters.slack.context import Installed, Slack
 from adapters.slack.event import Said
+from adapters.slack.files import download
 from adapters.slack.history import history
 from adapters.slack.message import message_of, time_of
 
+#: Files of one question that are read.
+_FILES: Final = 10
 
-async def turn_of(slack: Slack, installed: Installed, said: Said, turn_id: str) -> Turn:
+
+@asynccontextmanager
+async def attached(
+    slack: Slack, installed: Installed, said: Said
+) -> AsyncGenerator[tuple[tuple[UploadedFile, ...], tuple[str, ...]]]:
+    """The files of a question while the context is open, and a sentence for each that can't be had."""
+    files: list[UploadedFile] = []
+    missing: list[str] = []
+    try:
+        for file in said.files[:_FILES]:
+            try:
+                files.append(await download(slack, installed, file, slack.spool))
+            except Refused as error:
+                missing.append(str(error))
+        if len(said.files) > _FILES:
+            missing.append(f"I read the first {_FILES} files only.")
+        yield tuple(files), tuple(missing)
+    finally:
+        for file in files:
+            await asyncio.to_thread(file.path.unlink, missing_ok=True)
+
+
+async def turn_of(
+    slack: Slack, installed: Installed, said: Said, turn_id: str, files: tuple[UploadedFile, ...] = ()
+) -> Turn:
     """The question with its thread. Names that Slack does not tell are left as they are."""
     conversation = await slack.conversation(installed, said.channel, thread=said.root)
     question = await message_of(slack, installed, said)
@@ -22,6 +55,7 @@ async def turn_of(slack: Slack, installed: Installed, said: Said, turn_id: str) 
         asker=author,
         text=question.text,
         history=await history(slack, installed, conversation, before=said.ts, store=slack.bot.transcript),
+        files=files,
         locale=await slack.people.locale(installed, said.user or ""),
     )
 
