@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from aiohttp import DummyCookieJar, web
+from aiohttp import ClientSession, DummyCookieJar, web
 from aiohttp.test_utils import TestClient, TestServer
 from redis.asyncio import Redis
 
+from adapters.slack.context import NotInstalled
 from adapters.slack.encryption import Encryption
 from adapters.slack.installations import Installations
 from adapters.slack.manifest import INSTALL, REDIRECT, SCOPES
@@ -18,7 +20,7 @@ from adapters.slack.oauth import oauth_routes
 from adapters.slack.settings import SlackSettings
 from adapters.slack.states import States
 from bot.notes import NoteStore
-from tests.adapters.slack.site import World
+from tests.adapters.slack.site import World, open_site
 from tests.doubles.slack import Breaks, Drops, Fails, SlackDouble
 from tests.doubles.slack.oauth import consent
 
@@ -188,3 +190,40 @@ async def test_only_get_is_answered(browser: Client) -> None:
         for method in ("POST", "HEAD"):
             async with browser.request(method, path) as answer:
                 assert answer.status == 405
+
+
+async def test_from_installing_to_an_answer_to_leaving(
+    slack: SlackDouble, world: World, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.doubles.slack.oauth.LIFETIME", 3600)  # so each token is soon to be renewed
+    slack.app.rotation = True
+    slack.world.tokens.clear()
+    given = {
+        "bot_token": None,
+        "client_id": slack.app.client_id,
+        "client_secret": slack.app.client_secret,
+        "token_keys": (KEY,),
+        "public_url": SITE,
+    }
+    async with (
+        open_site(redis, slack, tmp_path, **given) as site,
+        ClientSession(site.url.removesuffix("/slack/events"), cookie_jar=DummyCookieJar()) as browser,
+    ):
+        async with browser.get(INSTALL, allow_redirects=False) as answer:
+            state = parse_qs(urlsplit(answer.headers["Location"]).query)["state"][0]
+            cookie = answer.headers["Set-Cookie"].split(";")[0]
+        query = {"code": consent(slack, world.team.id), "state": state}
+        async with browser.get(REDIRECT, params=query, headers={"Cookie": cookie}) as answer:
+            assert answer.status == 200
+
+        ts = await site.ask(world.general, world.ann, f"{world.mention} How much leave do I have?")
+        assert len(site.replies(world.general, ts)) == 1
+        assert len(slack.used_refresh_tokens) > 0
+
+        installed = await site.adapter.slack.clients.of(world.team.id)
+        credentials = {"client_id": slack.app.client_id, "client_secret": slack.app.client_secret}
+        await installed.client.apps_uninstall(**credentials)
+        await site.settle()
+        with pytest.raises(NotInstalled):
+            await site.adapter.slack.clients.of(world.team.id)
+        assert await redis.keys("*slack-installation*") == []
