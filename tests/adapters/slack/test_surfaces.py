@@ -180,9 +180,9 @@ class TestUpload:
         await site.slack.command("/kb upload", world.ann, world.direct)
         await ended()
         gone = site.slack.world.add_file("b.md", b"x", user=world.ann)
+        gone.deleted = True
         await site.slack.submit(world.ann, {"files": [good, gone.id]})
         await ended()
-        gone.deleted = True
         await site.settle()
         (told,) = [seen for seen in site.slack.visible(world.direct) if seen.by_bot]
         assert "Finished: 1 added, 1 failed." in told.text
@@ -402,9 +402,9 @@ class TestHome:
         file = site.slack.world.add_file("a.md", b"x", user=world.ann).id
         await site.slack.click(world.ann, "home_upload", home=True)
         await ended()
+        site.bot.documents_there = [document(1)]
         await site.slack.submit(world.ann, {"files": [file]})
         await ended()
-        site.bot.documents_there = [document(1)]
         await site.settle()
         assert "keys1.md" in words((await self.shown(site, world.ann))["blocks"])
 
