@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
+from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.oauth.installation_store import Installation
 
 from adapters.slack import uninstall
@@ -188,7 +189,7 @@ async def tell(
 
 @pytest.fixture
 def app(store: Installations) -> AsyncApp:
-    async def nobody(**_: Any) -> None:
+    async def nobody(**_: Any) -> AuthorizeResult:
         raise AssertionError("these events come when there is no token any more")
 
     app = AsyncApp(signing_secret=SECRET, authorize=nobody)

@@ -198,7 +198,7 @@ async def test_from_installing_to_an_answer_to_leaving(
     monkeypatch.setattr("tests.doubles.slack.oauth.LIFETIME", 3600)  # so each token is soon to be renewed
     slack.app.rotation = True
     slack.world.tokens.clear()
-    given = {
+    given: dict[str, Any] = {
         "bot_token": None,
         "client_id": slack.app.client_id,
         "client_secret": slack.app.client_secret,
