@@ -176,7 +176,16 @@ class Assistant:
         record = await self._seen(actor, turn_id)
         if record is None or record.trace is None:
             raise Refused("What happened in that turn is not kept any more.")
-        return explain(record)
+        return explain(record, await self._titles(actor))
+
+    async def _titles(self, actor: Actor) -> dict[str, str]:
+        """Of the documents that the actor may read here."""
+        keys = reply_audience(actor.conversation, actor.person, private=True)
+        return {
+            document.document_id: document.shown.title
+            for document in await self._library.list(actor.workspace)
+            if may_read(document.shown.meta.audience, keys)
+        }
 
     async def question(self, actor: Actor, turn_id: str) -> Asked | None:
         record = await self._seen(actor, turn_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from adapters.ports import Explanation, ExplanationStep
@@ -26,20 +27,28 @@ _TITLES = {
 _SHOWN = 5
 
 
-def explain(record: TurnRecord) -> Explanation:
-    """The steps of a turn that has a trace, in the order in which they began."""
+#: Titles of the documents that a reader may see now, by document id.
+Titles = Mapping[str, str]
+_GONE = "a document that is not there any more"
+
+
+def explain(record: TurnRecord, titles: Titles) -> Explanation:
+    """The steps of a turn that has a trace, in the order in which they began.
+
+    Documents are named by `titles` alone: what was deleted or narrowed since is told by its place.
+    """
     steps = sorted(record.trace.steps, key=lambda step: step.start_ms) if record.trace else []
     return Explanation(
         turn_id=record.turn_id,
         question=record.question,
-        steps=tuple(_step(step, record) for step in steps),
+        steps=tuple(_step(step, record, titles) for step in steps),
         total_ms=max((step.start_ms + step.ms for step in steps), default=0.0),
         raw=record.trace.model_dump(mode="json") if record.trace else {},
     )
 
 
-def _step(step: Step, record: TurnRecord) -> ExplanationStep:
-    lines = [text for text in _lines(step, record) if text]
+def _step(step: Step, record: TurnRecord, titles: Titles) -> ExplanationStep:
+    lines = [text for text in _lines(step, record, titles) if text]
     for use in step.models:
         cost = f", {use.cost:.5f} US$" if use.cost else ""
         lines.append(f"{use.model}{cost}")
@@ -55,7 +64,7 @@ def _step(step: Step, record: TurnRecord) -> ExplanationStep:
     )
 
 
-def _lines(step: Step, record: TurnRecord) -> list[str]:
+def _lines(step: Step, record: TurnRecord, titles: Titles) -> list[str]:
     inputs, outputs = step.inputs, step.outputs
     match step.name:
         case "intent":
@@ -67,13 +76,13 @@ def _lines(step: Step, record: TurnRecord) -> list[str]:
             return [str(outputs.get("standalone", "")), *(f"Also: {text}" for text in others)]
         case "search":
             queries = cast("list[str]", inputs.get("queries", []))
-            return [*(f"“{query}”" for query in queries), *_hits(outputs)]
+            return [*(f"“{query}”" for query in queries), *_hits(outputs, titles)]
         case "passages of summaries":
-            return _hits(outputs)
+            return _hits(outputs, titles)
         case "rerank":
             return [f"{inputs.get('passages', 0)} passages, threshold {inputs.get('threshold', 0)}"]
         case "select" | "sources of the previous answer":
-            return [f"[{label}]" + _title(chunk, record) for label, chunk in _sources(outputs)]
+            return [f"[{label}] {_title(chunk, record, titles)}" for label, chunk in _sources(outputs)]
         case "generate" | "generate without a model":
             return [f"from {len(_sources(inputs))} sources"]
         case "cite":
@@ -87,10 +96,19 @@ def _sources(values: dict[str, Any]) -> list[tuple[str, str]]:
     return list(cast("dict[str, str]", values.get("sources", {})).items())
 
 
-def _title(chunk_id: str, record: TurnRecord) -> str:
-    """Of a source that the answer names. Of the others only the place in the list is told."""
+def _title(chunk_id: str, record: TurnRecord, titles: Titles) -> str:
+    """Of a source: with its place where the answer names it."""
     cited = next((c for c in record.reply.citations if c.chunk_id == chunk_id), None)
-    return "" if cited is None else f" {cited.title}, {cited.place()}".rstrip(", ")
+    if cited is not None and cited.document_id in titles:
+        return f"{titles[cited.document_id]}, {cited.place()}".rstrip(", ")
+    return titles.get(_documents(record).get(chunk_id, ""), _GONE)
+
+
+def _documents(record: TurnRecord) -> dict[str, str]:
+    """Of every passage that was found: its document."""
+    steps = record.trace.steps if record.trace else []
+    hits = (cast("list[dict[str, Any]]", step.outputs.get("hits", [])) for step in steps)
+    return {str(hit.get("chunk")): str(hit.get("document")) for found in hits for hit in found}
 
 
 def _scope(scope: dict[str, Any]) -> str:
@@ -102,13 +120,15 @@ def _scope(scope: dict[str, Any]) -> str:
     return "; ".join(parts) or "Everything that all readers of the reply may read"
 
 
-def _hits(outputs: dict[str, Any]) -> list[str]:
+def _hits(outputs: dict[str, Any], titles: Titles) -> list[str]:
     hits = cast("list[dict[str, Any]]", outputs.get("hits", []))
     lines: list[str] = []
     for place, hit in enumerate(hits[:_SHOWN], 1):
         lists = cast("dict[str, Any]", hit.get("lists", {}))
         ranks = ", ".join(f"{name.removesuffix(':0')} {_rank(value)}" for name, value in lists.items())
-        lines.append(f"{place}. score {float(hit.get('score', 0)):.4f} ({ranks})")
+        told = f", {ranks}" if ranks else ""
+        title = titles.get(str(hit.get("document")), _GONE)
+        lines.append(f"{place}. {title}: score {float(hit.get('score', 0)):.4f}{told}")
     if len(hits) > _SHOWN:
         lines.append(f"and {len(hits) - _SHOWN} more")
     return lines

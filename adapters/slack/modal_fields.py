@@ -36,7 +36,9 @@ def field_block(field: Field, block_id: str) -> Json | None:
         "block_id": block_id,
         "label": plain(label, limits.LABEL),
         "element": {"action_id": field.name[: limits.IDENTIFIER], **element},
-        "optional": field.kind == "toggle" or not field.required,
+        # A choice always has its value; of a box that may stay empty, Slack would make one to be ticked.
+        "optional": field.kind == "toggle"
+        or not (field.required or (field.kind == "choice" and field.value)),
     }
     if field.help.strip():
         block["hint"] = plain(field.help, limits.LABEL)

@@ -63,13 +63,13 @@ def _option(option: Json) -> str:
     return text_of(option["text"])
 
 
-def _initial(element: Json) -> str:
+def _initial(element: Json, otherwise: str = "Choose…") -> str:
     if option := element.get("initial_option"):
         return _option(option)
     if options := element.get("initial_options"):
         return ", ".join(map(_option, options))
     return escape(str(element.get("initial_value") or "")) or (
-        f'<span class="hint">{text_of(element.get("placeholder")) or "Choose…"}</span>'
+        f'<span class="hint">{text_of(element.get("placeholder")) or otherwise}</span>'
     )
 
 
@@ -78,8 +78,7 @@ def _element(element: Json) -> str:
         case "button":
             return f'<span class="button {element.get("style", "")}">{text_of(element["text"])}</span>'
         case "overflow":
-            items = "".join(f"<li>{_option(o)}</li>" for o in element["options"])
-            return f'<span class="overflow"><span class="button">⋯</span><ul>{items}</ul></span>'
+            return '<span class="button">⋯</span>'
         case "feedback_buttons":
             pair = (element["positive_button"], element["negative_button"])
             return "".join(
@@ -90,7 +89,7 @@ def _element(element: Json) -> str:
             return '<span class="button">🗑</span>'
         case "plain_text_input":
             tall = " tall" if element.get("multiline") else ""
-            return f'<div class="input{tall}">{_initial(element)}</div>'
+            return f'<div class="input{tall}">{_initial(element, "")}</div>'
         case "number_input" | "email_text_input" | "url_text_input":
             return f'<div class="input">{_initial(element)}</div>'
         case "file_input":
