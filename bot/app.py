@@ -131,8 +131,7 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
         turns = TurnStore(state.redis)
         inbox = InboxStore(state.redis)
         if state.private:
-            for platform in ("slack", "teams"):
-                await inbox.adopt(platform)
+            await inbox.adopt()
         assistant = Assistant(
             pipeline=lambda: engine.pipeline,
             library=library,

@@ -78,13 +78,11 @@ class InboxStore:
             args=[incoming_id, lane, keys.inbox(platform, "cancellations")],
         )
 
-    async def adopt(self, platform: str) -> None:
+    async def adopt(self) -> None:
         """Take over at once what a dead process held: only where no other process can be at work."""
-        held = cast("list[bytes]", await self._redis.zrange(keys.inbox(platform, "leases"), 0, -1))
-        if held:
-            await self._redis.zadd(
-                keys.inbox(platform, "leases"), dict.fromkeys(cast("list[str]", held), 0)
-            )
+        async for leases in self._redis.scan_iter(match=keys.inbox("*", "leases")):
+            held = cast("list[bytes]", await self._redis.zrange(leases, 0, -1))
+            await self._redis.zadd(leases, dict.fromkeys(cast("list[str]", held), 0))
 
     async def waiting(self, platform: str) -> int:
         """How much is queued or being worked."""

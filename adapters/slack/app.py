@@ -82,13 +82,10 @@ class SlackAdapter:
         take the tokens."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._clients)
-            await stack.enter_async_context(
-                self.slack.bot.inbox.serve(
-                    work.PLATFORM,
-                    handler(self.slack, self._threads),
-                    concurrency=self._settings.concurrency,
-                )
-            )
+            handle, inbox = handler(self.slack, self._threads), self.slack.bot.inbox
+            for queue in (work.PLATFORM, work.DOCUMENTS):
+                serving = inbox.serve(queue, handle, concurrency=self._settings.concurrency)
+                await stack.enter_async_context(serving)
             if self._settings.app_token:
                 await stack.enter_async_context(SocketMode(self.app, self._settings))
             log.info("slack_ready", socket_mode=bool(self._settings.app_token))

@@ -8,6 +8,8 @@ from typing import Any, Final
 from adapters.ports import Incoming
 
 PLATFORM: Final = "slack"
+#: Queue of its own for documents: an upload takes minutes, and holds up no question.
+DOCUMENTS: Final = "slack-documents"
 
 #: A question in a channel, a thread or a direct message. Payload: said
 #: (`adapters.slack.event.Said`) and addressed (false: it names nobody, in a thread of the bot's).
@@ -36,7 +38,7 @@ def incoming(
     digest = hashlib.sha256(f"{kind}:{name}".encode()).hexdigest()[:24]
     return Incoming(
         id=f"s{digest}",
-        platform=PLATFORM,
+        platform=DOCUMENTS if kind in (UPLOAD, SAVE_THREAD) else PLATFORM,
         lane=lane,
         names=(f"{kind}:{name}", *also),
         kind=kind,

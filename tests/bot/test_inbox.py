@@ -147,7 +147,7 @@ async def test_a_dead_process_is_succeeded(redis: Redis) -> None:
     async with inbox.serve("slack", handler):
         await asyncio.sleep(0.05)
         assert not handler.begun
-        await inbox.adopt("slack")
+        await inbox.adopt()
         await handler.until(lambda: handler.begun == [(1, 2)])
         await empty(inbox)
 

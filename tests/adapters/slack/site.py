@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from adapters.conversation import Conversation, Message, Reply, ReplyEvent, Turn
 from adapters.ports import Actor, Bot, Manner
+from adapters.slack import work
 from adapters.slack.app import SlackAdapter
 from adapters.slack.settings import SlackSettings
 from bot.inbox import InboxStore
@@ -83,7 +84,7 @@ class Site:
         async with asyncio.timeout(30):
             while True:
                 await self.slack.outbox.deliver()
-                if not await self.inbox.waiting("slack"):
+                if not any([await self.inbox.waiting(queue) for queue in (work.PLATFORM, work.DOCUMENTS)]):
                     return
                 await asyncio.sleep(0.005)
 
