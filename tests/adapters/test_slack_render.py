@@ -29,8 +29,9 @@ def markdown(text: str, **values: Any) -> list[str]:
 
 
 def sources(messages: list[SlackMessage]) -> list[str]:
-    elements = [e for block in of_kind(messages, "rich_text") for e in block["elements"][0]["elements"]]
-    return "".join(element["text"] for element in elements).split("\n") if elements else []
+    """Line by line; many of them are several blocks, each of which begins a line."""
+    blocks = [block["elements"][0]["elements"] for block in of_kind(messages, "rich_text")]
+    return [line for block in blocks for line in "".join(e["text"] for e in block).split("\n")]
 
 
 @settings(deadline=None, max_examples=50)
