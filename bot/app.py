@@ -24,6 +24,7 @@ from adapters.ports import (
 )
 from bot.admin import Admin
 from bot.assistant import Assistant
+from bot.attachments import Attachments
 from bot.config import Config
 from bot.documents import DocumentDesk
 from bot.engine import Engine, open_engine
@@ -38,6 +39,7 @@ from bot.reconcile import reconcile
 from bot.sources import SourceDesk
 from bot.state import State, open_state
 from bot.superintendent import Superintendent
+from bot.tasks import end
 from bot.tickets import Tickets
 from bot.transcript import TranscriptStore
 from bot.turns import TurnStore
@@ -129,6 +131,10 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
         secret = config.link_secret.get_secret_value() if config.link_secret else None
         links = Links(await shared_secret(state.redis, secret), config.public_url)
         turns = TurnStore(state.redis)
+        attachments = Attachments(state.redis, library)
+        if not engine.stale:
+            sweeping = asyncio.create_task(attachments.sweeping(), name="attachments")
+            stack.push_async_callback(end, sweeping)
         inbox = InboxStore(state.redis)
         if state.private:
             await inbox.adopt()
@@ -139,6 +145,7 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
             unanswered=UnansweredBook(state.redis),
             workspaces=workspaces,
             links=links,
+            attachments=attachments,
             reranker=engine.roles.reranker is not None,
             rephrase=config.feature_flag_rephrase,
         )

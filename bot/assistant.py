@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 from adapters.conversation import Delta, Reply, ReplyEvent, Turn, Working
 from adapters.ports import Actor, Asked, Explanation, Manner, Refused, UnansweredQuestion
 from bot.access import may_read, person_key, reply_audience
+from bot.attachments import Attachments
 from bot.explain import explain
 from bot.follow_up import is_for_bot
 from bot.library import Library
@@ -28,6 +29,7 @@ from bot.workspaces import WorkspaceBook
 from retrieval.answer.events import Done, Failed, Source, Status, TextDelta
 from retrieval.answer.pipeline import AnswerPipeline
 from retrieval.answer.streams import closing
+from retrieval.documents import thread_audience
 from retrieval.trace import Trace
 
 log = structlog.get_logger()
@@ -48,13 +50,15 @@ class Assistant:
         unanswered: UnansweredBook,
         workspaces: WorkspaceBook,
         links: Links,
+        attachments: Attachments,
         reranker: bool,
         rephrase: bool,
     ) -> None:
         """`pipeline` gives the one of the index that is searched now; a rebuild puts in another."""
         self._pipeline, self._library, self._turns = pipeline, library, turns
         self._unanswered, self._workspaces, self._links = unanswered, workspaces, links
-        self._questions = Questions(library, turns, reranker=reranker, rephrase=rephrase)
+        self._attachments = attachments
+        self._questions = Questions(library, turns, attachments, reranker=reranker, rephrase=rephrase)
 
     async def manner(self, turn: Turn, *, addressed: bool) -> Manner:
         values = await self._workspaces.values(turn.workspace)
@@ -104,6 +108,10 @@ class Assistant:
 
     async def _work(self, turn: Turn) -> AsyncGenerator[ReplyEvent]:
         values = await self._workspaces.values(turn.workspace)
+        notes: list[str] = []
+        if turn.files:
+            async for working in self._attachments.add(turn, days=values.retention_days, notes=notes):
+                yield working
         try:
             question = await self._questions.of(turn, values)
         except ScopeError as error:
@@ -117,7 +125,7 @@ class Assistant:
                     case TextDelta():
                         yield Delta(text=event.text)
                     case Done():
-                        reply = reply_of(turn, event, self._links)
+                        reply = reply_of(turn, event, self._links, notes)
                         await self._keep(turn, values, reply, event.outcome, event.sources, event.trace)
                         yield reply
                     case Failed():
@@ -181,6 +189,7 @@ class Assistant:
     async def _titles(self, actor: Actor) -> dict[str, str]:
         """Of the documents that the actor may read here."""
         keys = reply_audience(actor.conversation, actor.person, private=True)
+        keys |= {thread_audience(actor.conversation.key)}
         return {
             document.document_id: document.shown.title
             for document in await self._library.list(actor.workspace)

@@ -9,7 +9,7 @@ from adapters.forms import Progress, ProgressItem
 from adapters.ports import Actor, DocumentView, Refused, SearchHit, SearchMode, UploadOptions
 from bot.access import document_audience, may_edit, may_read, person_key, reply_audience
 from bot.engine import Engine
-from bot.library import Library
+from bot.library import ATTACHED, Library
 from bot.links import Links, Target
 from bot.records import Document, Upload
 from bot.scoping import ScopeError, choose_scope, read_terms
@@ -45,6 +45,8 @@ class DocumentDesk:
         knowledge_base = (options.knowledge_base or values.default_knowledge_base).strip()
         if not 0 < len(knowledge_base) <= _MAX_LABEL:
             raise Refused(f"A knowledge base's name has up to {_MAX_LABEL} characters.")
+        if knowledge_base.casefold() == ATTACHED:
+            raise Refused("That name is taken. Choose another knowledge base.")
         for existing in await self._library.knowledge_bases(actor.workspace):
             if existing.casefold() == knowledge_base.casefold():
                 knowledge_base = existing
@@ -151,7 +153,8 @@ class DocumentDesk:
 
     async def knowledge_bases(self, actor: Actor) -> Sequence[str]:
         documents = await self._library.list(actor.workspace)
-        return sorted({d.knowledge_base for d in documents if self._visible(actor, d)})
+        names = {d.knowledge_base for d in documents if self._visible(actor, d)}
+        return sorted(names - {ATTACHED})
 
     # -- what the actor may see ----------------------------------------------------------------
 

@@ -177,6 +177,16 @@ def cancellations() -> str:
     return f"{PREFIX}cancellations"
 
 
+def attachments(conversation_key: str) -> str:
+    """There while a thread has files that were attached to questions."""
+    return f"{PREFIX}attachments:{conversation_key}"
+
+
+def attachment_expiries() -> str:
+    """Sorted set of "workspace document" by the time at which an attached file is deleted."""
+    return f"{PREFIX}attachment-expiries"
+
+
 # -- adapters --------------------------------------------------------------------------------------
 
 

@@ -36,6 +36,10 @@ UNCHANGED: Final = "unchanged"
 Wake = Callable[[], Awaitable[None]]
 
 
+#: Where files attached to a question are kept; nobody can choose it. See `bot.attachments`.
+ATTACHED: Final = "attached to a question"
+
+
 class Library:
     """The documents of all workspaces. `max_bytes`: of one file."""
 
@@ -131,8 +135,9 @@ class Library:
         return document
 
     async def knowledge_bases(self, workspace: str) -> tuple[str, ...]:
-        """Those that have a document."""
-        return tuple(await self.catalogue.knowledge_bases(workspace))
+        """Those that have a document, but for what was attached to questions."""
+        names = await self.catalogue.knowledge_bases(workspace)
+        return tuple(name for name in names if name != ATTACHED)
 
     def watch(self, version_ids: Sequence[str]) -> AsyncIterator[Progress]:
         """Each change, coalesced; ends when all are finished. See `bot.progress.watch`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adapters.conversation import Message, Turn
 from bot.access import channel_key, person_key, reply_audience
+from bot.attachments import Attachments
 from bot.library import Library
 from bot.scoping import Asked, choose_scope, read_bindings, read_terms
 from bot.settings import WorkspaceValues
@@ -17,8 +18,16 @@ from retrieval.scope import Scope
 class Questions:
     """`reranker` and `rephrase` say what this server makes possible."""
 
-    def __init__(self, library: Library, turns: TurnStore, *, reranker: bool, rephrase: bool) -> None:
-        self._library, self._turns = library, turns
+    def __init__(
+        self,
+        library: Library,
+        turns: TurnStore,
+        attachments: Attachments,
+        *,
+        reranker: bool,
+        rephrase: bool,
+    ) -> None:
+        self._library, self._turns, self._attachments = library, turns, attachments
         self._reranker, self._rephrase = reranker, rephrase
 
     async def of(self, turn: Turn, values: WorkspaceValues) -> Question:
@@ -45,6 +54,7 @@ class Questions:
             text=text,
             history=[_history_turn(message) for message in turn.history],
             previous=await self._previous(turn, scope),
+            attachments=await self._attachments.scope(turn),
             options=self._options(values),
             locale=turn.locale,
         )

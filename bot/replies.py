@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from adapters.conversation import Citation, Reply, ReplyKind, Turn
 from bot.links import Links, Target
 from retrieval.answer.events import CitedSource, Done, Outcome, Status
@@ -13,7 +15,6 @@ _KINDS: dict[Outcome, ReplyKind] = {
     "small_talk": "notice",
     "invalid_question": "notice",
 }
-_ATTACHED = "Files attached to a question are not read. Add them as documents, then ask again."
 
 
 def status_text(status: Status) -> str:
@@ -33,16 +34,14 @@ def status_text(status: Status) -> str:
             return "Checking the sources"
 
 
-def reply_of(turn: Turn, done: Done, links: Links) -> Reply:
-    notes = done.notes
-    if turn.files:
-        notes = (*notes, _ATTACHED)
+def reply_of(turn: Turn, done: Done, links: Links, notes: Sequence[str] = ()) -> Reply:
+    """`notes` stand above those of the pipeline."""
     return Reply(
         turn_id=turn.id,
         kind=_KINDS[done.outcome],
         text=done.text,
         citations=tuple(citation_of(cited, links) for cited in done.citations),
-        notes=notes,
+        notes=(*notes, *done.notes),
     )
 
 

@@ -27,6 +27,19 @@ def person_audience(person: str) -> str:
     return f"person:{person}"
 
 
+_THREAD = "thread:"
+
+
+def thread_audience(conversation: str) -> str:
+    """Audience key of those who read one thread: of what was attached to a question there."""
+    return f"{_THREAD}{conversation}"
+
+
+def is_attachment(meta: DocumentMeta) -> bool:
+    """Whether a document belongs to one thread alone."""
+    return any(key.startswith(_THREAD) for key in meta.audience)
+
+
 class Frozen(BaseModel):
     """Base of the immutable values that cross a seam."""
 

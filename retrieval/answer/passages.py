@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from retrieval.answer.budget import estimate_tokens
+from retrieval.documents import is_attachment
 from retrieval.index.protocol import Hit
 
 _WORD = re.compile(r"[^\W_]+")
@@ -23,6 +24,25 @@ def distinct(hits: Sequence[Hit]) -> list[Hit]:
         if not any(words in better for _, better in kept):
             kept.append((hit, words))
     return [hit for hit, _ in kept]
+
+
+def with_quota(hits: Sequence[Hit], quota: int, *, limit: int) -> list[Hit]:
+    """The same passages, with the best `quota` of attached files among the first `limit`.
+
+    They take the places of the others that are last there; the order is otherwise that of the hits.
+    """
+    attached = [hit for hit in hits if is_attachment(hit.chunk.meta)][: min(quota, limit)]
+    sure = {hit.chunk.chunk_id for hit in attached}
+    first: list[Hit] = []
+    free = limit - len(attached)
+    for hit in hits:
+        if hit.chunk.chunk_id in sure:
+            first.append(hit)
+        elif free > 0:
+            free -= 1
+            first.append(hit)
+    taken = {hit.chunk.chunk_id for hit in first}
+    return [*first, *(hit for hit in hits if hit.chunk.chunk_id not in taken)]
 
 
 def fitting(hits: Sequence[Hit], *, limit: int, tokens: int) -> list[Hit]:

@@ -26,6 +26,8 @@ class AnswerOptions(Frozen):
     threshold: float = Field(default=0.0, ge=0, le=1)
     passages_retrieved: int = Field(default=12, ge=1, le=100)
     passages_handed_on: int = Field(default=6, ge=1, le=30)
+    #: Places among them that passages of attached files have for certain, where there are as many.
+    attachment_passages: int = Field(default=3, ge=0, le=30)
     #: Estimated tokens that all passages handed on may have together.
     source_tokens: int = Field(default=12_000, ge=500)
     style: AnswerStyle = AnswerStyle()

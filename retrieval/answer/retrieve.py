@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from retrieval.answer.events import Source, Status
-from retrieval.answer.passages import distinct, fitting
+from retrieval.answer.passages import distinct, fitting, with_quota
 from retrieval.answer.protocol import Rephrased
 from retrieval.answer.queries import plan_queries
 from retrieval.answer.question import Question
@@ -77,7 +77,9 @@ class Retriever:
     def _hand_on(self, question: Question, hits: list[Hit], trace: Trace) -> tuple[Source, ...]:
         options = question.options
         with trace.step("select", passages=len(hits)) as step:
-            kept = fitting(hits, limit=options.passages_handed_on, tokens=options.source_tokens)
+            limit = options.passages_handed_on
+            hits = with_quota(hits, options.attachment_passages, limit=limit)
+            kept = fitting(hits, limit=limit, tokens=options.source_tokens)
             sources = label_sources(kept, options.style.labels)
             step.outputs["sources"] = {source.label: source.chunk.chunk_id for source in sources}
         return sources

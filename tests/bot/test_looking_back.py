@@ -19,8 +19,8 @@ def assistant(redis: Redis) -> Assistant:
     nothing = cast("Any", None)
     return Assistant(
         pipeline=nothing, library=nothing, turns=TurnStore(redis), unanswered=UnansweredBook(redis),
-        workspaces=WorkspaceBook(redis, reranker=False, rephrase=False), links=nothing, reranker=False,
-        rephrase=False,
+        workspaces=WorkspaceBook(redis, reranker=False, rephrase=False), links=nothing,
+        attachments=nothing, reranker=False, rephrase=False,
     )  # fmt: skip
 
 
