@@ -55,7 +55,7 @@ class ConnectorError(Exception):
 
 
 class Connector(Protocol):
-    """The Bot Connector's calls. Each raises `ConnectorError`; none is repeated that may have had an effect.
+    """The Bot Connector's calls. Each raises `ConnectorError`; none that may have had an effect is repeated.
 
     Activities are plain JSON objects of the Bot Framework's REST API.
     """
