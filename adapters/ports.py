@@ -81,6 +81,10 @@ class SearchHit(Neutral):
     chunk_id: str
     document_id: str
     title: str
+    #: File name: what its pages are called depends on it.
+    name: str = ""
+    #: Found by the summary of the document, which is no passage of it.
+    summary: bool = False
     heading_path: tuple[str, ...] = ()
     page: int | None = None
     text: str

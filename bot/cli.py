@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -15,7 +14,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
-from adapters.conversation import Message, Reply, Turn
+from adapters.conversation import Reply
 from adapters.forms import Progress
 from adapters.ports import Actor, AudienceChoice, Refused, SearchMode, UploadOptions
 from bot import __version__, demo, slack_commands, terminal
@@ -23,6 +22,7 @@ from bot.config import Config
 from bot.connect import PORTS, Knowledge, choose_workspace, connect, local_actor
 from bot.logs import configure_logging
 from bot.rpc import OwnerGone, RemoteError
+from bot.talk import converse, turn_of
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 out, err = Console(highlight=False), Console(stderr=True, highlight=False)
@@ -79,17 +79,6 @@ def with_actor(
 
 def dump(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-
-
-def turn_of(actor: Actor, text: str, history: tuple[Message, ...] = ()) -> Turn:
-    return Turn(
-        id=uuid.uuid4().hex,
-        workspace=actor.workspace,
-        conversation=actor.conversation,
-        asker=actor.person,
-        text=text,
-        history=history,
-    )
 
 
 async def final_reply(events: AsyncIterator[Any]) -> Reply:
@@ -269,37 +258,15 @@ def demo_command() -> None:
             err.print("Loading the example handbook …")
             await finish_uploads(knowledge, actor, await demo.load_handbook(knowledge.documents, actor))
             out.print(f"\nThe page: [bold]{address}[/]")
-            talk = asyncio.create_task(converse(knowledge, actor))
+            talking = asyncio.create_task(converse(out, knowledge.answers, actor))
             ended = asyncio.create_task(stop.wait())
-            await asyncio.wait([talk, ended], return_when=asyncio.FIRST_COMPLETED)
-            if talk.done() and not await talk:  # nobody types here: the page may still be used
+            await asyncio.wait([talking, ended], return_when=asyncio.FIRST_COMPLETED)
+            if talking.done() and not await talking:  # nobody types here: the page may still be used
                 await ended
-            for task in (talk, ended):
+            for task in (talking, ended):
                 task.cancel()
 
     run(work)
-
-
-async def converse(knowledge: Knowledge, actor: Actor) -> int:
-    """The demo's question, then those from the terminal until it closes; how many came from there."""
-    history: tuple[Message, ...] = ()
-    count = -1
-    out.print(f"\n[bold]>[/] {demo.QUESTION}")
-
-    async def asked() -> AsyncIterator[str]:
-        yield demo.QUESTION
-        async for question in terminal.questions(out):
-            yield question
-
-    async for question in asked():
-        count += 1
-        turn = turn_of(actor, question, history)
-        reply = await terminal.show_answer(out, knowledge.answers.answer(turn))
-        if reply is not None:
-            before = Message(id=turn.id, role="person", author=actor.person, text=question)
-            after = Message(id=f"{turn.id}/reply", role="assistant", text=reply.text, turn_id=turn.id)
-            history = (*history, before, after)[-20:]
-    return count
 
 
 @app.command(name="eval")

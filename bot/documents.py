@@ -211,6 +211,8 @@ class DocumentDesk:
             chunk_id=hit.chunk.chunk_id,
             document_id=meta.document_id,
             title=meta.title,
+            name=meta.name,
+            summary=hit.chunk.kind == "summary",
             heading_path=hit.chunk.heading_path,
             page=hit.chunk.page,
             text=hit.chunk.text,

@@ -17,7 +17,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from adapters.conversation import Delta, Reply, ReplyEvent, Working
+from adapters.conversation import Delta, Reply, ReplyEvent, Working, place_in
 from adapters.forms import Progress as UploadProgress
 from adapters.forms import ProgressItem
 from adapters.ports import DocumentView, SearchHit
@@ -181,7 +181,9 @@ def show_hits(console: Console, hits: Sequence[SearchHit]) -> None:
         table.add_column(re.sub(r":0$", "", name), justify="right")
     table.add_column("Passage")
     for hit in hits:
-        where = " > ".join([hit.title, *hit.heading_path][:3]) + (f", p. {hit.page}" if hit.page else "")
+        page = f", {place_in(hit.name, hit.page, None, ())}" if hit.page else ""
+        summary = ", summary of the document" if hit.summary else ""
+        where = " > ".join([hit.title, *hit.heading_path][:3]) + page + summary
         ranks = [f"{hit.lists[n][0]} ({hit.lists[n][1]:.3f})" if n in hit.lists else "–" for n in names]
         passage = Text(shorten(where, 90), style="bold").append(
             f"\n{shorten(hit.text, 160)}", style="not bold"

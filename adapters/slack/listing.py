@@ -133,7 +133,7 @@ def hit_block(hit: SearchHit) -> Json:
     linked: Json = {"type": "text", "text": title, "style": {"bold": True}}
     if url is not None and is_web(url) and len(url) <= limits.URL:
         linked = {"type": "link", "url": url, "text": title, "style": {"bold": True}}
-    place = _words(place_in("", hit.page, None, hit.heading_path), _TITLE)
+    place = _words(place_in(hit.name, hit.page, None, hit.heading_path), _TITLE)
     lists = ", ".join(f"{_words(name, 20)} {rank}" for name, (rank, _) in hit.lists.items())
     facts = [place, f"score {hit.score:.{_SCORES}f}", lists]
     elements: list[Json] = [

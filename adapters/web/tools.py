@@ -22,7 +22,9 @@ _EXCERPT = 240
 def _hit(hit: SearchHit) -> dict[str, Any]:
     return {
         "rank": hit.rank, "score": hit.score, "lists": hit.lists, "title": hit.title,
-        "place": place_in("", hit.page, None, hit.heading_path),
+        "place": "summary of the document"
+        if hit.summary
+        else place_in(hit.name, hit.page, None, hit.heading_path),
         "excerpt": to_text(hit.text, limit=_EXCERPT), "url": link_within(hit.url),
     }  # fmt: skip
 

@@ -95,11 +95,18 @@ def where() -> str:
     return f"{os.getpid()} {os.getpriority(os.PRIO_PROCESS, 0)}"
 
 
+def wait() -> str:
+    """Until there is a file of that name."""
+    while not os.path.exists(_data):
+        time.sleep(0.01)
+    return "here"
+
+
 _data = b""
 _DEEDS: dict[str, Callable[[], str]] = {
     deed.__name__: deed
     for deed in (hang, hang_in_native_code, abort, leave, crash, fault, take_memory, abort_for_memory, grow,
-                 recurse, print_much, send_too_much, send_nonsense, environment, network, where)
+                 recurse, print_much, send_too_much, send_nonsense, environment, network, where, wait)
 }  # fmt: skip
 
 

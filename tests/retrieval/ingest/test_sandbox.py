@@ -317,3 +317,18 @@ async def test_files_made_to_do_harm_are_read_or_refused_in_time(make: Make) -> 
     assert found["deep_div_100k.html"] == "html/1"
     wiki = folder.parent / "files" / "wiki.md"
     assert (await pool.parse(wiki, "wiki.md")).sections
+
+
+async def test_a_file_whose_process_was_killed_gets_a_second_one(
+    bad: Make, file: Path, tmp_path: Path
+) -> None:
+    """From outside: by somebody who tidied up, or for want of memory elsewhere."""
+    sign = tmp_path / "sign"
+    pool = bad()
+    first = int((await do(pool, "where", file)).split()[0])
+    await asyncio.to_thread(file.write_bytes, os.fsencode(sign))
+    waiting = asyncio.create_task(do(pool, "wait", file))
+    os.kill(first, signal.SIGKILL)
+    await until(lambda: bool(workers()) and first not in workers())
+    sign.touch()
+    assert await asyncio.wait_for(waiting, 20) == "here"
