@@ -44,6 +44,7 @@ def slack_settings(config: Config) -> SlackSettings | None:
         api_url=api_url if api_url.endswith("/") else f"{api_url}/",
         public_url=config.public_url,
         streaming=config.slack_streaming,
+        checked=config.log_level == "debug",
     )
 
 

@@ -17,6 +17,7 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.ports import Notes
+from adapters.slack.checked import CheckedClient
 from adapters.slack.context import Installed, NotInstalled
 from adapters.slack.errors import NO_TOKEN, code_of
 from adapters.slack.installations import Installations, note_name
@@ -47,7 +48,8 @@ def make_client(
     After a write that was answered with 5xx, or not at all, the caller has to judge: it may have had its
     effect. Without `session`, each call opens a connection.
     """
-    client = AsyncWebClient(
+    kind = CheckedClient if settings.checked else AsyncWebClient
+    client = kind(
         token=token,
         base_url=settings.api_url,
         timeout=max(1, round(settings.timeout)),

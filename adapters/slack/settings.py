@@ -25,6 +25,8 @@ class SlackSettings:
     public_url: str | None = None
     #: Answer through Slack's streaming where the workspace has it.
     streaming: bool = True
+    #: Refuse to send what passes Slack's limits: for tests and development.
+    checked: bool = False
     #: Seconds an outside call may take.
     timeout: float = 30.0
     #: Questions worked at the same time.

@@ -143,6 +143,7 @@ async def open_site(
             signing_secret=slack.app.signing_secret,
             api_url=slack.api_url,
             timeout=5.0,
+            checked=True,
         ),
         **settings,
     )
