@@ -69,6 +69,8 @@ class Wanted:
 
     states: dict[str, set[int]] = field(default_factory=lambda: defaultdict(lambda: {0}))
     versions: Counter[str] = field(default_factory=Counter)
+    #: Versions begun since the document was last deleted: where the newest fails, an older one stays.
+    since: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     @classmethod
     def read(cls, path: Path) -> Wanted:
@@ -79,6 +81,10 @@ class Wanted:
                 continue
             wanted.versions[name] = max(wanted.versions[name], version)
             state = version if operation == "upload" else 0
+            if operation == "upload":
+                wanted.since[name].add(version)
+            elif event == "done":
+                wanted.since[name].clear()
             if event == "began":
                 wanted.states[name] = wanted.states[name] | {state}
             else:
@@ -135,26 +141,29 @@ async def settle(app: App) -> None:
 
 
 async def compare(app: App, folder: Path, wanted: Wanted) -> dict[str, int]:
-    """How often each fault is there; all must be 0."""
+    """How often each fault is there; all must be 0. `failed` is none: those were refused in a sentence."""
     faults: Counter[str] = Counter(
-        lost=0, doubled=0, half_searchable=0, wrong=0, orphaned_chunks=0, orphaned_files=0
+        lost=0, doubled=0, half_searchable=0, wrong=0, orphaned_chunks=0, orphaned_files=0, failed=0
     )
     documents = await app.documents.list(ACTOR)
     names = Counter(d.name for d in documents)
+    failed = {d.name for d in documents if d.state.stage == "failed" and d.state.message}
+    faults["failed"] = len(failed)
     faults["doubled"] += sum(count - 1 for count in names.values())
     for name, states in wanted.states.items():
         found = await versions_found(app, name, wanted.versions[name])
         there = names[f"{name}.md"] > 0
         if not there and 0 not in states:
             faults["lost"] += 1
-        if there and not found:
+        refused = f"{name}.md" in failed
+        if there and not found and not refused:
             faults["half_searchable"] += 1
-        if found and (len(found) > 1 or not found <= states):
+        if len(found) > 1 or not found <= (wanted.since[name] if refused else states):
             faults["wrong"] += 1
     known = {(d.document_id, d.version_id) for d in documents}
     stored = await app.engine.index.versions(WORKSPACE)
     faults["orphaned_chunks"] += sum((d, v) not in known or not live for d, v, live in stored)
-    versions = {version for _, version in known}
+    versions = {version for _, version in known} | {d.state.version_id for d in documents}
     files = [p for p in (folder / "data" / "files").rglob("*") if p.is_file()]
     faults["orphaned_files"] += sum(not any(v in str(p) for v in versions) for p in files)
     chunks = {d.document_id: d.chunks for d in documents}
@@ -233,6 +242,7 @@ def main() -> None:
             sys.exit(1)
         faults = json.loads(output[-1])
         print(" ".join(f"{name}={count}" for name, count in faults.items()))
+        del faults["failed"]
         sys.exit(1 if any(faults.values()) else 0)
 
 

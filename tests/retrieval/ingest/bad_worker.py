@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import retrieval.ingest.parse
 from retrieval.documents import ParsedDocument, Section
@@ -96,8 +97,10 @@ def where() -> str:
 
 
 def wait() -> str:
-    """Until there is a file of that name."""
-    while not os.path.exists(_data):
+    """Says which process has the file in work, in the folder that its text names, until told to go on."""
+    folder = Path(os.fsdecode(_data))
+    (folder / str(os.getpid())).touch()
+    while not (folder / "go").exists():
         time.sleep(0.01)
     return "here"
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable
 from pathlib import Path
 
 import psutil
@@ -18,58 +18,17 @@ from retrieval.documents import ParsedDocument
 from retrieval.ingest import sandbox_process
 from retrieval.ingest.limits import ParseLimits
 from retrieval.ingest.protocol import Reason, Unreadable
-from retrieval.ingest.sandbox import ParserPool, PoolClosed
+from retrieval.ingest.sandbox import PoolClosed
 from tests.data import DATA, ROOT
 from tests.retrieval.ingest.parse.office_files import docx, paragraph
 from tests.retrieval.ingest.parse.pdf_files import PdfPage, pdf
+from tests.retrieval.ingest.pools import Make, do, until, workers
 
-Make = Callable[..., ParserPool]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux sees to it")
-
-
-@pytest.fixture
-async def make() -> AsyncIterator[Make]:
-    pools: list[ParserPool] = []
-
-    def pool(**kwargs: object) -> ParserPool:
-        pools.append(ParserPool(**({"workers": 1} | kwargs)))  # pyright: ignore[reportArgumentType]
-        return pools[-1]
-
-    yield pool
-    for each in pools:
-        await each.aclose()
-
-
-@pytest.fixture
-def bad(monkeypatch: pytest.MonkeyPatch, make: Make) -> Make:
-    monkeypatch.setattr(sandbox_process, "WORKER", "tests.retrieval.ingest.bad_worker")
-    return make
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "file"
-    path.write_bytes(b"words")
-    return path
-
-
-async def do(pool: ParserPool, deed: str, file: Path) -> str:
-    return (await pool.parse(file, deed)).sections[0].markdown
 
 
 def _much(_: object) -> float:
     return 5000.0
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not true():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-
-
-def workers() -> set[int]:
-    alive = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
-    return {child.pid for child in alive if any("worker" in part for part in child.cmdline())}
 
 
 async def test_files_are_parsed_in_a_process_that_is_used_again(make: Make, tmp_path: Path) -> None:
@@ -317,18 +276,3 @@ async def test_files_made_to_do_harm_are_read_or_refused_in_time(make: Make) -> 
     assert found["deep_div_100k.html"] == "html/1"
     wiki = folder.parent / "files" / "wiki.md"
     assert (await pool.parse(wiki, "wiki.md")).sections
-
-
-async def test_a_file_whose_process_was_killed_gets_a_second_one(
-    bad: Make, file: Path, tmp_path: Path
-) -> None:
-    """From outside: by somebody who tidied up, or for want of memory elsewhere."""
-    sign = tmp_path / "sign"
-    pool = bad()
-    first = int((await do(pool, "where", file)).split()[0])
-    await asyncio.to_thread(file.write_bytes, os.fsencode(sign))
-    waiting = asyncio.create_task(do(pool, "wait", file))
-    os.kill(first, signal.SIGKILL)
-    await until(lambda: bool(workers()) and first not in workers())
-    sign.touch()
-    assert await asyncio.wait_for(waiting, 20) == "here"
