@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import structlog
-from slack_sdk.errors import SlackApiError, SlackClientError
-from slack_sdk.webhook.async_client import AsyncWebhookClient
+from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Conversation, Message, Reply, Turn
 from adapters.ports import Incoming
@@ -16,12 +13,9 @@ from adapters.slack.deliver import Delivery
 from adapters.slack.errors import NoPlace, attempt, code_of
 from adapters.slack.history import history
 from adapters.slack.message import readable_text
-from adapters.slack.render import SlackMessage
+from adapters.slack.surface import answer_url
 
 log = structlog.get_logger()
-
-#: Of the answer to a response URL.
-_HIDDEN: Final = "ephemeral"
 
 
 async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> None:
@@ -69,7 +63,9 @@ async def _privately(
     """Such a message can't be read back: after a kill it is sent again, rather than not at all."""
     reply = await answering.unseen(turn, incoming)
     for message in await answering.messages(reply):
-        if response_url is not None and await _respond(response_url, message):
+        if response_url is not None and await answer_url(
+            response_url, {**message, "replace_original": False}
+        ):
             continue
         try:
             await attempt(
@@ -82,18 +78,6 @@ async def _privately(
             log.info("slack_ephemeral_refused", code=code)
             await _by_direct_message(slack, installed, turn, reply, answering)
             return
-
-
-async def _respond(url: str, message: SlackMessage) -> bool:
-    """False where the address has expired or was used up."""
-    try:
-        answer = await AsyncWebhookClient(url, timeout=15).send(
-            text=message["text"], blocks=message["blocks"], response_type=_HIDDEN, replace_original=False
-        )
-    except (SlackClientError, OSError, TimeoutError) as error:
-        log.info("slack_response_url_failed", error=type(error).__name__)
-        return False
-    return answer.status_code == 200
 
 
 async def _by_direct_message(

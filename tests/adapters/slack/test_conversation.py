@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from adapters.conversation import Delta, Working
+from adapters.conversation import Delta, Reply, Working
+from adapters.ports import Manner
 from tests.adapters.fake_bot import citation
 from tests.adapters.slack.site import Site, World, answer_of
 
@@ -121,3 +122,82 @@ async def test_without_streaming_a_message_is_posted_and_edited(site: Site, worl
         await site.settle()
     (reply,) = site.replies(world.general, ts)
     assert reply.message.text == "Here."
+
+
+async def test_group_direct_messages_are_answered_when_mentioned(site: Site, world: World) -> None:
+    group = site.slack.world.add_channel("", world.ann, world.ben, kind="mpim").id
+    ts = await site.ask(group, world.ann, f"{world.mention} one")
+    assert len(site.replies(group, ts)) == 1
+    assert site.bot.asked[0].conversation.kind == "group"
+
+
+async def test_a_shared_channel_is_known_as_such(site: Site, world: World) -> None:
+    shared = site.slack.world.add_channel("partners", world.ann, ext_shared=True).id
+    await site.ask(shared, world.ann, f"{world.mention} one")
+    assert site.bot.asked[0].conversation.kind == "shared_channel"
+
+
+async def test_a_guest_is_known_as_such(site: Site, world: World) -> None:
+    guest = site.slack.world.add_user("gus", restricted=True).id
+    await site.ask(world.general, guest, f"{world.mention} one")
+    assert site.bot.asked[0].asker.is_guest
+
+
+async def test_replies_go_into_the_channel_where_the_workspace_wants_that(site: Site, world: World) -> None:
+    site.bot.follow = lambda _turn, _addressed: Manner(answers=True, in_thread=False)
+    ts = await site.ask(world.general, world.ann, f"{world.mention} one")
+    assert site.replies(world.general, ts) == []
+    (reply,) = [seen for seen in site.slack.visible(world.general) if seen.by_bot]
+    assert reply.message.text == "Answer to: one"
+    # In a thread the answer stays there.
+    await site.ask(world.general, world.ann, f"{world.mention} two", ts)
+    assert [seen.message.text for seen in site.replies(world.general, ts)] == ["Answer to: two"]
+
+
+async def test_joining_a_channel_brings_one_short_greeting(site: Site, world: World) -> None:
+    channel = site.slack.world.add_channel("new", world.ann, bot=False).id
+    for _ in range(2):
+        site.slack.join(channel)
+        await site.settle()
+        site.slack.leave(channel)
+    site.slack.join(channel)
+    await site.settle()
+    greetings = [seen for seen in site.slack.visible(channel) if seen.by_bot]
+    assert len(greetings) == 1
+    assert "Mention me with a question" in greetings[0].text
+
+
+async def test_opening_the_chat_suggests_questions_and_a_question_names_the_thread(
+    site: Site, world: World
+) -> None:
+    direct = site.slack.open_messages_tab(world.ann)
+    await site.settle()
+    async with asyncio.timeout(10):
+        while not site.slack.world.prompts:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    ((place, prompts),) = site.slack.world.prompts.items()
+    assert place == (direct, None)
+    assert "What does “Keys” say?" in str(prompts)
+    ts = await site.ask(direct, world.ann, "How often do keys change?")
+    assert site.slack.world.titles[direct, ts] == "How often do keys change?"
+
+
+async def test_a_file_with_a_mention_and_no_question_is_a_document(site: Site, world: World) -> None:
+    file = site.slack.world.add_file("keys.md", "# Keys", user=world.ann).id
+    ts = site.slack.say(world.general, world.ann, world.mention, files=[file])
+    await site.settle()
+    assert site.bot.asked == []
+    (uploaded,) = [names for names, _ in site.bot.uploads if names]
+    assert uploaded == {"keys.md": b"# Keys"}
+    (reply,) = site.replies(world.general, ts)
+    assert "keys.md" in reply.text or "Added" in reply.text
+
+
+async def test_an_answer_without_sources_says_so(site: Site, world: World) -> None:
+    site.bot.script = lambda turn: [
+        Reply(turn_id=turn.id, kind="not_covered", text="Your documents don't cover this.")
+    ]
+    ts = await site.ask(world.general, world.ann, f"{world.mention} one")
+    (reply,) = site.replies(world.general, ts)
+    assert "don't cover this" in reply.text
+    assert "Sources" not in reply.text
