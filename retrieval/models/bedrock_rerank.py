@@ -80,7 +80,7 @@ class BedrockReranker(HostedReranker):
         policy: RetryPolicy | None = None,
         limits: RerankLimits | None = None,
     ) -> None:
-        super().__init__(spec, policy or RetryPolicy(), limits or RerankLimits())
+        super().__init__(spec, policy, limits)
         self._client = client
 
     async def aclose(self) -> None:

@@ -12,10 +12,9 @@ from retrieval.models import errors
 from retrieval.models.connection import Connection
 from retrieval.models.errors import BadAnswer, decoding
 from retrieval.models.protocol import Usage
-from retrieval.models.reranking import HostedReranker, RerankLimits, searches
-from retrieval.models.retry import Failure, RetryPolicy
+from retrieval.models.reranking import ConnectedReranker, searches
+from retrieval.models.retry import Failure
 from retrieval.models.retry_after import from_headers
-from retrieval.models.spec import Spec
 
 CohereConnection = Connection[cohere.AsyncClientV2]
 
@@ -34,22 +33,8 @@ def connect(key: str, base_url: str | None = None) -> CohereConnection:
     return Connection(client, transport.aclose)
 
 
-class CohereReranker(HostedReranker):
+class CohereReranker(ConnectedReranker[cohere.AsyncClientV2]):
     """A `Reranker`, for instance `cohere:rerank-v4.0-fast`. Billed by searches."""
-
-    def __init__(
-        self,
-        spec: Spec,
-        connection: CohereConnection,
-        *,
-        policy: RetryPolicy | None = None,
-        limits: RerankLimits | None = None,
-    ) -> None:
-        super().__init__(spec, policy or RetryPolicy(), limits or RerankLimits())
-        self._connection = connection.share()
-
-    async def aclose(self) -> None:
-        await self._connection.aclose()
 
     async def _request(
         self, query: str, passages: list[str], top: int

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from openai import AsyncOpenAI
+
 from retrieval.models.errors import decoding
 from retrieval.models.openai_client import OpenAIConnection, explain
 from retrieval.models.prefixes import facts
 from retrieval.models.protocol import Usage
-from retrieval.models.reranking import HostedReranker, RerankLimits
+from retrieval.models.reranking import ConnectedReranker, RerankLimits
 from retrieval.models.retry import Failure, RetryPolicy
 from retrieval.models.spec import Spec
 
 
-class OpenAICompatibleReranker(HostedReranker):
+class OpenAICompatibleReranker(ConnectedReranker[AsyncOpenAI]):
     """A `Reranker`, for instance `scaleway:qwen3-embedding-8b`.
 
     An embedding model that serves as a reranker scores by the cosine of its vectors, so it gets
@@ -28,13 +30,7 @@ class OpenAICompatibleReranker(HostedReranker):
         policy: RetryPolicy | None = None,
         limits: RerankLimits | None = None,
     ) -> None:
-        super().__init__(
-            spec, policy or RetryPolicy(), limits or RerankLimits(), prefixes=facts(spec.model)
-        )
-        self._connection = connection.share()
-
-    async def aclose(self) -> None:
-        await self._connection.aclose()
+        super().__init__(spec, connection, policy=policy, limits=limits, prefixes=facts(spec.model))
 
     async def _request(
         self, query: str, passages: list[str], top: int

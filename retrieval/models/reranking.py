@@ -7,14 +7,18 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from retrieval.models.batching import clean, clip
+from retrieval.models.connection import Connection
 from retrieval.models.errors import BadAnswer
 from retrieval.models.meter import count
 from retrieval.models.prefixes import EmbeddingFacts
 from retrieval.models.protocol import Ranked, Usage
 from retrieval.models.retry import Failure, RetryPolicy
 from retrieval.models.spec import Spec
+
+C = TypeVar("C")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +36,15 @@ class HostedReranker(ABC):
     def __init__(
         self,
         spec: Spec,
-        policy: RetryPolicy,
-        limits: RerankLimits,
+        policy: RetryPolicy | None = None,
+        limits: RerankLimits | None = None,
         *,
         prefixes: EmbeddingFacts | None = None,
         concurrency: int = 8,
     ) -> None:
         self.spec = spec
-        self._policy = policy
-        self._limits = limits
+        self._policy = policy or RetryPolicy()
+        self._limits = limits or RerankLimits()
         self._prefixes = prefixes or EmbeddingFacts()
         self._slots = asyncio.Semaphore(concurrency)
 
@@ -78,6 +82,25 @@ class HostedReranker(ABC):
 
     @abstractmethod
     def _explain(self, error: Exception) -> Failure | None: ...
+
+
+class ConnectedReranker(HostedReranker, Generic[C]):
+    """A `HostedReranker` that shares a provider's client with other models, and closes it with the last."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        connection: Connection[C],
+        *,
+        policy: RetryPolicy | None = None,
+        limits: RerankLimits | None = None,
+        prefixes: EmbeddingFacts | None = None,
+    ) -> None:
+        super().__init__(spec, policy, limits, prefixes=prefixes)
+        self._connection = connection.share()
+
+    async def aclose(self) -> None:
+        await self._connection.aclose()
 
 
 def searches(passages: int) -> int:
