@@ -126,7 +126,7 @@ class Files:
 
         def put() -> None:
             self._store.put(key, source, chunk_size=PART_BYTES, max_concurrency=4)
-            self._sync(key)
+            self._keep(key)
 
         await _in_thread(put)
 
@@ -136,7 +136,7 @@ class Files:
 
         def copy() -> None:
             self._store.copy(old, new)
-            self._sync(new)
+            self._keep(new)
 
         await _in_thread(copy)
 
@@ -218,6 +218,15 @@ class Files:
             self._store.delete("check")
 
         await _in_thread(check)
+
+    def _keep(self, key: str) -> None:
+        """Make a file last, or remove it: nobody would know of it."""
+        try:
+            self._sync(key)
+        except BaseException:
+            with contextlib.suppress(BaseError, OSError):  # what remains is removed by `bot.reconcile`
+                self._store.delete(key)
+            raise
 
     def _sync(self, key: str) -> None:
         """Flush a file to the disk, and the names on the way to it that are new since the start."""

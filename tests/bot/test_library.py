@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 
 import pytest
+from obstore.store import LocalStore
 
 from adapters.forms import ProgressItem
-from bot.files import StorageError
 from retrieval.documents import DocumentMeta
 from tests.bot.doubles import House, until
 
@@ -139,14 +141,32 @@ async def test_a_spooled_file_that_is_gone_is_refused(house: House) -> None:
     assert item.message == "This file can't be read (No such file or directory). Upload it again."
 
 
-async def test_no_space_is_said_and_leaves_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def full(*_: object) -> None:
-        raise StorageError("There is no space left on the disk. Make room, then try again.")
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.ENOSPC, "There is no space left on the disk. Make room, then try again."),
+        (errno.EROFS, "The file store is read-only. Ask your administrator to make it writable."),
+    ],
+)
+@pytest.mark.parametrize("step", ["put", "_sync"])
+async def test_a_disk_that_takes_nothing_is_said_and_leaves_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch, number: int, sentence: str, step: str
+) -> None:
+    """Whether the copy is refused, or is there already and can't be made to last."""
 
-    monkeypatch.setattr(house.files, "put_original", full)
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(LocalStore if step == "put" else house.files, step, refuse)
     item = await house.library.accept(house.upload("text"))
-    assert (item.stage, item.message[:32]) == ("failed", "There is no space left on the di")
+    assert (item.stage, item.message) == ("failed", sentence)
     assert await house.library.list("acme") == []
+    assert [path for path in (house.folder / "files").rglob("*") if path.is_file()] == []
+    monkeypatch.undo()
+    async with house.working():
+        document, version = await house.accept("text")
+        await house.end_of(version)
+    assert house.index.texts(document) == ["text"]
 
 
 # -- versions ---------------------------------------------------------------------------------
