@@ -145,10 +145,12 @@ class _Candidate:
     newest: Version
 
     def same_as(self, upload: Upload, sha256: str) -> bool:
+        """What is to stay beside others' documents is recognised among the uploader's own only."""
         return (
             self.newest.status.stage not in ("failed", "cancelled")
             and self.newest.accepted.sha256 == sha256
             and upload.same_options(self.newest.meta)
+            and (not upload.keep_both or upload.uploader == self.newest.meta.uploader)
         )
 
     def replaced_by(self, upload: Upload) -> bool:

@@ -9,11 +9,12 @@ from adapters.forms import Progress, ProgressItem
 from adapters.ports import Actor, DocumentView, Refused, SearchHit, SearchMode, UploadOptions
 from bot.access import document_audience, may_edit, may_read, person_key, reply_audience
 from bot.engine import Engine
-from bot.library import ATTACHED, Library
+from bot.library import ATTACHED, UNCHANGED, Library
 from bot.links import Links, Target
 from bot.records import Document, Upload
 from bot.scoping import ScopeError, choose_scope, read_terms
 from bot.workspaces import WorkspaceBook
+from retrieval.documents import DocumentMeta
 from retrieval.index.protocol import Hit, QueryText
 from retrieval.ingest.sandbox import ParserPool
 
@@ -64,19 +65,25 @@ class DocumentDesk:
                 source_url=file.permalink or options.source_url,
                 keep_both=options.same_name == "keep_both",
             )
-            if not upload.keep_both:
-                await self._check_replacing(actor, upload)
-            items.append(await self._library.accept(upload))
+            items.append(await self._accept(actor, upload))
         return Progress(items=tuple(items))
 
-    async def _check_replacing(self, actor: Actor, upload: Upload) -> None:
-        """A new version replaces what others rely on, so it needs the right to delete it."""
-        old = await self._library.replaces(upload)
-        if old is not None and not may_edit(actor, old.meta.uploader):
-            raise Refused(
-                f"Somebody else has added a document named “{upload.name}”. Choose to keep both, "
-                "or ask them or an admin to replace it."
-            )
+    async def _accept(self, actor: Actor, upload: Upload) -> ProgressItem:
+        """A new version replaces what others rely on, so it needs the right to delete it.
+
+        The very same file replaces nothing. One that the actor can't see stays as it is, and unsaid.
+        """
+        old = None if upload.keep_both else await self._library.replaces(upload)
+        if old is None or may_edit(actor, old.meta.uploader):
+            return await self._library.accept(upload)
+        if not self._readable(actor, old.meta):
+            return await self._library.accept(upload.model_copy(update={"keep_both": True}))
+        if await self._library.unchanged(old, upload):
+            return old.item(UNCHANGED if old.status.stage == "done" else None)
+        raise Refused(
+            f"Somebody else has added a document named “{upload.name}”. Choose to keep both, "
+            "or ask them or an admin to replace it."
+        )
 
     async def watch(self, actor: Actor, version_ids: Sequence[str]) -> AsyncIterator[Progress]:
         versions = await self._library.catalogue.versions(version_ids)
@@ -159,7 +166,9 @@ class DocumentDesk:
     # -- what the actor may see ----------------------------------------------------------------
 
     def _visible(self, actor: Actor, document: Document) -> bool:
-        meta = document.shown.meta
+        return self._readable(actor, document.shown.meta)
+
+    def _readable(self, actor: Actor, meta: DocumentMeta) -> bool:
         keys = reply_audience(actor.conversation, actor.person, private=True)
         return may_read(meta.audience, keys) or meta.uploader == person_key(actor)
 

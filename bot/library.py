@@ -95,6 +95,16 @@ class Library:
         name = unicodedata.normalize("NFC", upload.name)
         return await self._admission.replaces(upload.model_copy(update={"name": name}))
 
+    async def unchanged(self, version: Version, upload: Upload) -> bool:
+        """Whether `version` has the very content of the file, and is or will be searchable."""
+        if version.status.stage in ("failed", "cancelled"):
+            return False
+        try:
+            _, sha256 = await asyncio.to_thread(_examine, upload.path, self._max_bytes)
+        except Refusal:
+            return False
+        return sha256 == version.accepted.sha256
+
     async def reparse(self, workspace: str, document_id: str, parser: str | None) -> ProgressItem:
         """Read the original again, with another parser. Raises `LookupError` where it is gone."""
         document = await self.get(workspace, document_id)
