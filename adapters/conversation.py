@@ -31,6 +31,8 @@ class Person(Neutral):
     #: Guest of the workspace, or from another organisation.
     is_guest: bool = False
     is_admin: bool = False
+    #: Ids of the platform's user groups that they are in, where those are known.
+    groups: tuple[str, ...] = ()
 
 
 #: Who reads what is posted there: the asker; a few people; members; the workspace; two organisations.

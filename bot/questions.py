@@ -37,7 +37,8 @@ class Questions:
 
         def bindings() -> list[Asked]:
             bound = read_bindings(values.bindings)
-            names = (turn.conversation.id, turn.asker.id, channel_key(turn.conversation), person)
+            place, asker = turn.conversation, turn.asker
+            names = (place.id, channel_key(place), asker.id, person, *asker.groups)
             return [bound[name] for name in names if name in bound]
 
         scope = choose_scope(

@@ -36,7 +36,7 @@ class WorkspaceValues(BaseModel):
     who_may_upload: Literal["everyone", "admins"] = "everyone"
     default_knowledge_base: str = "main"
     default_labels: tuple[str, ...] = ()
-    #: "channel id or person id = knowledge base, label:..."; one binding a line.
+    #: "id of a channel, person or user group = in:... label:..."; one binding a line.
     bindings: str = ""
     retention_days: int = Field(default=90, ge=1, le=3650)
 
@@ -99,9 +99,9 @@ def settings_form(values: WorkspaceValues, revision: int, *, reranker: bool, rep
               required=True, max_length=60),
         field("default_labels", "Default labels", "text", documents, max_length=300,
               help="Labels that a question searches when nothing else is said; separate with commas."),
-        field("bindings", "Channels and people", "long_text", documents, max_length=3000,
+        field("bindings", "Channels, people and groups", "long_text", documents, max_length=3000,
               placeholder="C0123456 = in:handbook label:hr",
-              help="What each channel or person searches: one a line, an id, “=”, then in:… or label:…"),
+              help="What each of them searches: one a line, an id, “=”, then in:… or label:…"),
         field("retention_days", "Keep questions and answers for (days)", "number", documents, required=True,
               minimum=1, maximum=3650, step=1),
     )  # fmt: skip

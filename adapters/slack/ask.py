@@ -24,6 +24,7 @@ async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> No
     installed = await slack.clients.of(told["team"], told["enterprise"])
     user, channel, thread = told["user"], told["channel"], told["thread"]
     person = await slack.people.person(installed, user)
+    person = person.model_copy(update={"groups": await slack.people.groups(installed, user)})
     conversation = await slack.conversation(installed, channel, thread=thread)
     turn = Turn(
         id=incoming.id,

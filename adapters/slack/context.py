@@ -59,6 +59,10 @@ class People(Protocol):
         """For showing only, as `name`."""
         ...
 
+    async def groups(self, installed: Installed, user: str) -> tuple[str, ...]:
+        """Ids of the user groups that the person is in; none where Slack does not tell."""
+        ...
+
     async def locale(self, installed: Installed, user: str) -> str | None:
         """The person's language as an IETF tag."""
         ...

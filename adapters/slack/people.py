@@ -68,6 +68,12 @@ class SlackPeople:
         found = await self._channel(installed, channel, fresh=FRESH_NAME) or {}
         return str(found.get("name") or "")
 
+    async def groups(self, installed: Installed, user: str) -> tuple[str, ...]:
+        key, client = ("usergroups", installed.team, ""), installed.client
+        found = await self._get(key, FRESH_NAME, lambda: client.usergroups_list(include_users=True))
+        members: dict[str, Any] = found or {}
+        return tuple(group for group, users in members.items() if user in users)
+
     async def locale(self, installed: Installed, user: str) -> str | None:
         found = await self._user(installed, user)
         locale = (found or {}).get("locale")
@@ -114,6 +120,9 @@ class SlackPeople:
         value: dict[str, Any] | None = None
         try:
             answer = (await attempt(ask)).get(key[0])
+            if isinstance(answer, list):
+                groups = cast("list[dict[str, Any]]", answer)
+                answer = {str(group.get("id")): list(group.get("users") or []) for group in groups}
             value = cast("dict[str, Any]", answer) if isinstance(answer, dict) else None
             if value is None:
                 log.warning("slack_not_told", what=key[0], error="no such field")

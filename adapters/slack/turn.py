@@ -52,7 +52,7 @@ async def turn_of(
         id=turn_id,
         workspace=await slack.workspace(installed),
         conversation=conversation,
-        asker=author,
+        asker=author.model_copy(update={"groups": await slack.people.groups(installed, author.id)}),
         text=question.text,
         history=await history(slack, installed, conversation, before=said.ts, store=slack.bot.transcript),
         files=files,

@@ -223,3 +223,16 @@ def scripted(
             return {"channel": channel}
 
     return SlackPeople(), replace(installed, client=cast("Any", Client()), enterprise=enterprise)
+
+
+async def test_groups_are_those_that_the_person_is_in(
+    slack: SlackDouble, people: SlackPeople, installed: Installed, watch: Watch
+) -> None:
+    ann, ben = (slack.world.add_user(name).id for name in ("ann", "ben"))
+    slack.world.usergroups |= {"S1": [ann, ben], "S2": [ben], "S3": []}
+    assert await people.groups(installed, ann) == ("S1",)
+    assert await people.groups(installed, ben) == ("S1", "S2")
+    assert len(slack.calls_of("usergroups.list")) == 1
+    watch.time += FRESH_NAME + 1
+    slack.faults.next("usergroups.list", Fails("missing_scope"))
+    assert await people.groups(installed, ann) == ()

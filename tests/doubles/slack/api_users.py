@@ -53,10 +53,13 @@ def usergroups_users(call: Call) -> Json:
 
 @method("usergroups.list", "usergroups:read")
 def usergroups_list(call: Call) -> Json:
-    groups = [
+    groups: list[Json] = [
         {"id": id, "team_id": call.team.id, "handle": id.lower(), "name": id, "user_count": len(users)}
         for id, users in call.slack.world.usergroups.items()
     ]
+    if call.flag("include_users"):
+        for group in groups:
+            group["users"] = call.slack.world.usergroups[group["id"]]
     return {"usergroups": groups}
 
 
