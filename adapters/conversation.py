@@ -154,6 +154,8 @@ class Reply(Neutral):
     notes: tuple[str, ...] = ()
     #: For an apology: what the logs know it by.
     reference: str | None = None
+    #: Nothing was searched: the question names a knowledge base that isn't there, or a date that is none.
+    refused: bool = False
     #: Questions that a person might ask next; adapters may show them as buttons.
     suggestions: tuple[str, ...] = ()
 

@@ -115,7 +115,7 @@ class Assistant:
         try:
             question = await self._questions.of(turn, values)
         except ScopeError as error:
-            yield Reply(turn_id=turn.id, kind="notice", text=str(error))
+            yield Reply(turn_id=turn.id, kind="notice", text=str(error), refused=True)
             return
         async with closing(self._pipeline().answer(question)) as events:
             async for event in events:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
-from rich.console import Console
 from rich.markup import escape
 
 from adapters.conversation import Reply
@@ -20,65 +16,11 @@ from adapters.ports import Actor, AudienceChoice, Refused, SearchMode, UploadOpt
 from bot import __version__, demo, slack_commands, terminal
 from bot.config import Config
 from bot.connect import PORTS, Knowledge, choose_workspace, connect, local_actor
-from bot.logs import configure_logging
-from bot.rpc import OwnerGone, RemoteError
+from bot.console import AsJson, Workspace, dump, err, must_exist, out, run, with_actor
+from bot.naming import named
 from bot.talk import converse, turn_of
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
-
-Workspace = Annotated[str | None, typer.Option("--workspace", "-w", help="Default: the only one there is.")]
-AsJson = Annotated[bool, typer.Option("--json", help="For scripts.")]
-
-
-def fail(message: str, code: int = 1) -> NoReturn:
-    err.print(f"[red]✗[/] {escape(message)}", soft_wrap=True)
-    raise typer.Exit(code)
-
-
-def load_config(*, serving: bool) -> Config:
-    try:
-        config = Config()
-    except ValidationError as error:
-        lines = [f"{str(e['loc'][-1]).upper()}: {e['msg']}" for e in error.errors()]
-        fail("The configuration is not right. " + " ".join(lines), 2)
-    # Someone at a terminal wants the answer, not the steps to it.
-    configure_logging(config, least="info" if serving else "warning")
-    return config
-
-
-def run(work: Callable[[Config], Coroutine[Any, Any, None]], *, serving: bool = False) -> None:
-    """Run a command to its end, and turn what can go wrong into one sentence."""
-    config = load_config(serving=serving)
-    try:
-        asyncio.run(work(config))
-    except Refused as error:
-        fail(str(error))
-    except (OwnerGone, RemoteError) as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    except Exception as error:
-        from bot.problems import explain  # imports what only an owner needs
-
-        sentence = explain(error)
-        if sentence is None:
-            raise
-        fail(sentence)
-
-
-def with_actor(
-    work: Callable[[Knowledge, Actor], Awaitable[None]], workspace: str | None, *, rebuilding: bool = False
-) -> None:
-    async def connected(config: Config) -> None:
-        async with connect(config, rebuilding=rebuilding) as knowledge:
-            await work(knowledge, local_actor(await choose_workspace(knowledge, workspace)))
-
-    run(connected)
-
-
-def dump(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 async def final_reply(events: AsyncIterator[Any]) -> Reply:
@@ -105,7 +47,7 @@ def ask(
             dump(reply.model_dump(mode="json"))
         else:
             reply = await terminal.show_answer(out, events)
-        if reply is None or reply.kind == "apology":
+        if reply is None or reply.refused or reply.kind == "apology":
             raise typer.Exit(1)
 
     with_actor(work, demo.WORKSPACE if with_demo and workspace is None else workspace)
@@ -123,7 +65,7 @@ async def finish_uploads(
 
 @app.command()
 def upload(
-    paths: Annotated[list[Path], typer.Argument(exists=True, help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     workspace: Workspace = None,
     knowledge_base: Annotated[str | None, typer.Option("--to", help="Knowledge base.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
@@ -137,6 +79,7 @@ def upload(
     as_json: AsJson = False,
 ) -> None:
     """Add documents. A file of the same name becomes the new version of the old one."""
+    must_exist(paths)
 
     async def work(knowledge: Knowledge, actor: Actor) -> None:
         files = demo.files_in(paths)
@@ -177,20 +120,17 @@ def documents(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def delete(
-    names: Annotated[list[str], typer.Argument(help="Ids, or file names.")], workspace: Workspace = None
+    names: Annotated[list[str], typer.Argument(help="File names, or ids or their beginnings.")],
+    workspace: Workspace = None,
 ) -> None:
     """Delete documents with all their traces."""
 
     async def work(knowledge: Knowledge, actor: Actor) -> None:
         found = await knowledge.documents.list(actor)
         for name in names:
-            chosen = [d for d in found if name in (d.document_id, d.name)]
-            if not chosen:
-                raise Refused(f"There is no document “{name}”. See: kb documents")
-            if len(chosen) > 1:
-                raise Refused(f"Several documents are named “{name}”. Use the id: kb documents")
-            await knowledge.documents.delete(actor, chosen[0].document_id)
-            out.print(f"Deleted {escape(chosen[0].name)}.")
+            document = named(found, name)
+            await knowledge.documents.delete(actor, document.document_id)
+            out.print(f"Deleted {escape(document.name)}.")
 
     with_actor(work, workspace)
 
@@ -271,10 +211,11 @@ def demo_command() -> None:
 
 @app.command(name="eval")
 def evaluate(
-    folders: Annotated[list[Path], typer.Argument(exists=True, file_okay=False, help="In BEIR's layout.")],
+    folders: Annotated[list[Path], typer.Argument(file_okay=False, help="In BEIR's layout.")],
     as_json: AsJson = False,
 ) -> None:
     """Measure the search on evaluation sets: keyword, semantic and hybrid side by side."""
+    must_exist(folders)
 
     async def work(config: Config) -> None:
         from bot import evaluate

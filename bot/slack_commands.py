@@ -9,6 +9,7 @@ import typer
 import yaml
 
 from adapters.ports import Refused
+from bot.console import fail
 
 _HEAD = "# The Slack app{how}: paste it at https://api.slack.com/apps > Create New App > From a manifest.\n"
 _URL = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~-]+)*", re.ASCII)
@@ -47,8 +48,6 @@ def register(app: typer.Typer) -> None:
         ] = None,
     ) -> None:
         """Print the manifest of the Slack app."""
-        from bot.cli import fail
-
         try:
             typer.echo(manifest_text(url), nl=False)
         except Refused as error:

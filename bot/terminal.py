@@ -22,6 +22,7 @@ from adapters.forms import Progress as UploadProgress
 from adapters.forms import ProgressItem
 from adapters.ports import DocumentView, SearchHit
 from bot.admin import Check, ReindexProgress
+from bot.naming import short_ids
 
 _STAGES = {
     "queued": "waiting", "parsing": "reading", "chunking": "splitting", "embedding": "embedding",
@@ -149,22 +150,27 @@ def show_documents(console: Console, documents: Sequence[DocumentView]) -> None:
     if not documents:
         console.print("No documents yet. Add some with: kb upload PATH")
         return
+    labelled = any(document.labels for document in documents)
+    ids = short_ids([document.document_id for document in documents])
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for name, more in (("Document", {}), ("In", {}), ("Labels", {}), ("Status", {})):
-        table.add_column(name, **more)
+    table.add_column("Document", overflow="fold")
+    table.add_column("In", overflow="fold")
+    if labelled:
+        table.add_column("Labels", overflow="fold")
+    table.add_column("Status", no_wrap=True)
     for name in ("Version", "Chunks"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Id", style="dim", no_wrap=True)
     for document in documents:
-        status = Text(_STAGES[document.state.stage], style=_COLOURS.get(document.state.stage, "cyan"))
+        labels = [Text(clean(", ".join(document.labels)))] if labelled else []
         table.add_row(
             Text(shorten(document.name, 60)),
             Text(clean(document.knowledge_base)),
-            Text(clean(", ".join(document.labels))),
-            status,
+            *labels,
+            Text(_STAGES[document.state.stage], style=_COLOURS.get(document.state.stage, "cyan")),
             str(document.version),
             str(document.chunks),
-            document.document_id,
+            ids[document.document_id],
         )
     console.print(table)
 

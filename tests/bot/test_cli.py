@@ -88,8 +88,10 @@ def test_other_commands_work_while_the_demo_runs(demo: str, terminal: Terminal) 
     assert [c["name"] for c in reply["citations"]] == ["gate.txt"]
     hits = terminal.json("search", "garden gate", "--mode", "keyword", "--limit", "2")
     assert hits[0]["lists"]
-    assert "gate.txt" in terminal.kb("documents")
-    assert "Deleted" in terminal.kb("delete", "gate.txt")
+    (row,) = [line for line in terminal.kb("documents").splitlines() if "gate.txt" in line]
+    assert "Deleted gate.txt." in terminal.kb("delete", row.split()[-1])
+    for command in ("ask", "search"):
+        assert "no knowledge base “attic”" in terminal.kb(command, "gate in:attic", code=1)
     assert "no document" in terminal.kb("delete", "gate.txt", code=1)
     states = {(check["topic"], check["state"]) for check in terminal.json("doctor")}
     assert "problem" not in {state for _, state in states}
@@ -101,6 +103,8 @@ def test_what_goes_wrong_is_one_sentence(tmp_path: Path, models: Path) -> None:
     scan = tmp_path / "empty.txt"
     scan.touch()
     assert "This file is empty." in terminal.kb("upload", str(scan), code=1)
+    missing = terminal.kb("upload", str(tmp_path / "gone.txt"), code=1)
+    assert missing.split() == f"✗ There is no file or folder “{tmp_path}/gone.txt”.".split()
     assert "EMBEDDING_MODEL" in run_with(terminal, "ask", "x", EMBEDDING_MODEL="nobody:x")
     assert "GEMINI_API_KEY" in run_with(terminal, "ask", "x", ANSWER_MODEL="gemini:gemini-2.5-flash")
     assert "Redis" in run_with(terminal, "ask", "x", REDIS_URL="redis://127.0.0.1:1/0")
