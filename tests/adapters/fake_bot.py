@@ -167,9 +167,8 @@ class FakeBot:
     async def search(self, actor: Actor, query: str, *, mode: Any = "hybrid", limit: int = 10) -> Any:
         self._called("search", query, mode)
         text = "| Day | Dish |\n| --- | --- |\n| Monday | **Soup** |"
-        return [
-            SearchHit(rank=1, score=0.5, chunk_id="c", document_id="d", title="Menu", page=2, text=text)
-        ]
+        hit = SearchHit(rank=1, score=0.5, chunk_id="c", document_id="d", title="Menu", page=2, text=text)
+        return [hit, hit.model_copy(update={"name": "a.pptx"}), hit.model_copy(update={"summary": True})]
 
     # -- sources, settings, feedback, transcript, workspaces -----------------------------------
 

@@ -186,4 +186,4 @@ async def test_what_is_asked_reaches_the_bot(tmp_path: Path) -> None:
     assert ("delete", "d1") in bot.calls
     assert {c[2] for c in bot.calls if c[:2] == ("search", "soup")} == {"hybrid", "semantic", "keyword"}
     assert found["keyword"][0]["excerpt"] == "Day · Dish; Monday · Soup"
-    assert found["keyword"][0]["place"] == "p. 2"
+    assert [hit["place"] for hit in found["keyword"]] == ["p. 2", "slide 2", "summary of the document"]
