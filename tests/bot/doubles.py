@@ -1,4 +1,4 @@
-"""Stand-ins for the index and for ingest that keep their promises and nothing more."""
+"""A stand-in for ingest that keeps its promises and nothing more, and a library around it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import asyncio
 import itertools
 import os
 import signal
-import sqlite3
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,146 +24,8 @@ from bot.records import Upload
 from bot.tickets import Tickets
 from bot.worker import Worker
 from retrieval.documents import Chunk, DocumentMeta, ParsedDocument, Section, chunk_id
-from retrieval.index.protocol import (
-    Fingerprint,
-    Hit,
-    IndexStats,
-    IndexUnavailable,
-    QueryText,
-    SearchMode,
-    Vectors,
-)
 from retrieval.ingest.protocol import IngestProgress, Report, Unreadable
-from retrieval.scope import Scope
-
-
-class SqliteIndex:
-    """Chunks in one table. Outlives a kill when it is given a file. `fail` breaks calls by name."""
-
-    def __init__(self, path: str | Path = ":memory:") -> None:
-        self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.execute("PRAGMA busy_timeout = 10000")
-        self._db.execute(
-            "CREATE TABLE IF NOT EXISTS chunks (id TEXT PRIMARY KEY, workspace, document, version,"
-            " published INTEGER, json)"
-        )
-        self.fail: set[str] = set()
-        self.calls: list[str] = []
-
-    async def _step(self, name: str) -> None:
-        self.calls.append(name)
-        await asyncio.sleep(0)
-        if name in self.fail:
-            raise IndexUnavailable(name)
-
-    async def open(self, fingerprint: Fingerprint) -> None: ...
-
-    async def stage(self, chunks: Sequence[Chunk], vectors: Vectors) -> None:
-        await self._step("stage")
-        assert len(chunks) == len(vectors)
-        for chunk in chunks:
-            self._db.execute(
-                "INSERT OR REPLACE INTO chunks VALUES (?, ?, ?, ?, 0, ?)",
-                (
-                    chunk.chunk_id,
-                    chunk.meta.workspace,
-                    chunk.meta.document_id,
-                    chunk.meta.version_id,
-                    chunk.model_dump_json(),
-                ),
-            )
-
-    async def publish(self, workspace: str, document_id: str, version_id: str) -> None:
-        await self._step("publish")
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute(
-            "DELETE FROM chunks WHERE workspace = ? AND document = ? AND version != ?",
-            (workspace, document_id, version_id),
-        )
-        self._db.execute(
-            "UPDATE chunks SET published = 1 WHERE workspace = ? AND version = ?", (workspace, version_id)
-        )
-        self._db.execute("COMMIT")
-        await asyncio.sleep(0)
-
-    async def discard(self, workspace: str, version_id: str) -> None:
-        await self._step("discard")
-        self._db.execute("DELETE FROM chunks WHERE workspace = ? AND version = ?", (workspace, version_id))
-
-    async def delete_document(self, workspace: str, document_id: str) -> None:
-        await self._step("delete_document")
-        self._db.execute(
-            "DELETE FROM chunks WHERE workspace = ? AND document = ?", (workspace, document_id)
-        )
-
-    async def set_labels(self, workspace: str, document_id: str, labels: Sequence[str]) -> None:
-        await self._step("set_labels")
-        for key, chunk in self._chunks("workspace = ? AND document = ?", workspace, document_id):
-            meta = chunk.meta.model_copy(update={"labels": tuple(labels)})
-            new = chunk.model_copy(update={"meta": meta})
-            self._db.execute("UPDATE chunks SET json = ? WHERE id = ?", (new.model_dump_json(), key))
-
-    async def delete_workspace(self, workspace: str) -> None:
-        self._db.execute("DELETE FROM chunks WHERE workspace = ?", (workspace,))
-
-    async def search(
-        self,
-        scope: Scope,
-        queries: Sequence[QueryText],
-        *,
-        limit: int,
-        mode: SearchMode = "hybrid",
-        explain: bool = True,
-    ) -> list[Hit]:
-        raise NotImplementedError
-
-    async def passages_of(
-        self, scope: Scope, document_id: str, query: QueryText, *, limit: int
-    ) -> list[Hit]:
-        raise NotImplementedError
-
-    async def get(self, scope: Scope, chunk_ids: Sequence[str]) -> list[Chunk]:
-        raise NotImplementedError
-
-    async def neighbours(self, scope: Scope, chunk: Chunk, *, radius: int = 1) -> list[Chunk]:
-        raise NotImplementedError
-
-    async def languages(self, scope: Scope) -> frozenset[str]:
-        return frozenset()
-
-    async def versions(self, workspace: str) -> set[tuple[str, str, bool]]:
-        await self._step("versions")
-        return {
-            (document, version, bool(published))
-            for document, version, published in self._db.execute(
-                "SELECT DISTINCT document, version, published FROM chunks WHERE workspace = ?", (workspace,)
-            )
-        }
-
-    async def stats(self) -> IndexStats:
-        return IndexStats(chunks=len(self._chunks("1")))
-
-    async def optimize(self) -> None: ...
-
-    async def close(self) -> None:
-        self._db.close()
-
-    # -- for tests -----------------------------------------------------------------------------
-
-    def _chunks(self, where: str, *values: str) -> list[tuple[str, Chunk]]:
-        rows = self._db.execute(f"SELECT id, json FROM chunks WHERE {where} ORDER BY id", values).fetchall()
-        return [(key, Chunk.model_validate_json(json)) for key, json in rows]
-
-    def texts(self, document_id: str) -> list[str]:
-        """What a search of one document finds, in order."""
-        found = self._chunks("document = ? AND published", document_id)
-        return [chunk.text for chunk in sorted((c for _, c in found), key=lambda c: c.ordinal)]
-
-    def labels(self, document_id: str) -> set[tuple[str, ...]]:
-        return {chunk.meta.labels for _, chunk in self._chunks("document = ?", document_id)}
-
-    def everything(self) -> str:
-        return "\n".join(map(str, self._db.execute("SELECT * FROM chunks").fetchall()))
+from tests.doubles.stored_index import SqliteIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +128,7 @@ class House:
     def upload(self, text: str | bytes, name: str = "notes.md", **options: Any) -> Upload:
         path = self.folder / f"spool-{next(self._spooled)}"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        given = {"workspace": "acme", "knowledge_base": "general", "uploader": "ada"} | options
+        given: dict[str, Any] = {"workspace": "acme", "knowledge_base": "general", "uploader": "ada"} | options
         return Upload(path=path, name=name, **given)
 
     async def accept(self, text: str | bytes, name: str = "notes.md", **options: Any) -> tuple[str, str]:
@@ -289,7 +150,7 @@ class House:
         """All that is stored anywhere, names included, to look for traces in."""
         found = [self.index.everything()]
         for key in await self.redis.keys("*"):
-            kind = (await self.redis.type(key)).decode()
+            kind = cast("bytes", await self.redis.type(key)).decode()
             reads: dict[str, Callable[[], Awaitable[object]]] = {
                 "string": lambda key=key: self.redis.get(key),
                 "hash": lambda key=key: self.redis.hgetall(key),

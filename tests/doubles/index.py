@@ -131,7 +131,7 @@ class MemoryIndex:
     async def languages(self, scope: Scope) -> frozenset[str]:
         if self.error:
             raise self.error
-        found = {c.language for c, _ in self._chunks.values() if c.meta.workspace == scope.workspace}
+        found = {c.language for c, _ in self._all().values() if c.meta.workspace == scope.workspace}
         return frozenset(found)
 
     async def versions(self, workspace: str) -> set[tuple[str, str, bool]]:
@@ -142,8 +142,9 @@ class MemoryIndex:
         }
 
     async def stats(self) -> IndexStats:
-        documents = {chunk.meta.document_id for chunk, _ in self._chunks.values()}
-        return IndexStats(chunks=len(self._chunks), documents=len(documents))
+        chunks = self._all()
+        documents = {chunk.meta.document_id for chunk, _ in chunks.values()}
+        return IndexStats(chunks=len(chunks), documents=len(documents))
 
     async def optimize(self) -> None: ...
 
@@ -152,10 +153,17 @@ class MemoryIndex:
     def _readable(self, scope: Scope) -> dict[str, tuple[Chunk, Vectors]]:
         if self.error:
             raise self.error
+        return {key: stored for key, stored in self._live().items() if _in_scope(stored[0], scope)}
+
+    def _all(self) -> dict[str, tuple[Chunk, Vectors]]:
+        return self._chunks
+
+    def _live(self) -> dict[str, tuple[Chunk, Vectors]]:
+        """Those of published versions."""
         return {
-            key: (chunk, vector)
-            for key, (chunk, vector) in self._chunks.items()
-            if chunk.meta.version_id in self._published and _in_scope(chunk, scope)
+            key: stored
+            for key, stored in self._chunks.items()
+            if stored[0].meta.version_id in self._published
         }
 
     def _drop(self, workspace: str, gone: Callable[[Chunk], bool]) -> None:
