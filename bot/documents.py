@@ -156,7 +156,7 @@ class DocumentDesk:
             raise Refused("Type what to search for.")
         vectors = await self._engine.roles.embedder.embed_queries([text])
         hits = await self._engine.index.search(scope, [QueryText(text, vectors[0])], limit=limit, mode=mode)
-        return [self._hit(rank, hit) for rank, hit in enumerate(hits, 1)]
+        return [self._hit(actor, rank, hit) for rank, hit in enumerate(hits, 1)]
 
     async def knowledge_bases(self, actor: Actor) -> Sequence[str]:
         documents = await self._library.list(actor.workspace)
@@ -211,7 +211,7 @@ class DocumentDesk:
             source_url=shown.meta.source_url,
         )
 
-    def _hit(self, rank: int, hit: Hit) -> SearchHit:
+    def _hit(self, actor: Actor, rank: int, hit: Hit) -> SearchHit:
         meta = hit.chunk.meta
         return SearchHit(
             rank=rank,
@@ -226,7 +226,8 @@ class DocumentDesk:
             page=hit.chunk.page,
             text=hit.chunk.text,
             url=self._links.url(
-                Target(meta.workspace, meta.document_id, meta.version_id, hit.chunk.chunk_id)
+                Target(meta.workspace, meta.document_id, meta.version_id, hit.chunk.chunk_id),
+                actor.conversation.platform,
             ),
         )
 

@@ -16,6 +16,8 @@ from redis.asyncio import Redis
 
 from bot import keys
 
+#: Platforms whose people sit at this machine.
+_LOCAL = ("web", "cli")
 #: Seconds that a link opens for.
 LIFETIME = 30 * 24 * 3600
 
@@ -50,15 +52,18 @@ class Links:
     def __init__(self, secret: bytes, base_url: str | None, now: Callable[[], float] = time.time) -> None:
         self._secret, self._now = secret, now
         self.base_url = base_url
+        #: Of a server that only this machine reaches: for its own page and terminal.
+        self.local_url: str | None = None
 
     def token(self, target: Target) -> str:
         payload = [*astuple(target), int(self._now()) + LIFETIME]
         body = json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode()
         return f"{_encode(body)}.{self._sign(body)}"
 
-    def url(self, target: Target) -> str | None:
-        """None where nobody could open it."""
-        return f"{self.base_url}/source/{self.token(target)}" if self.base_url else None
+    def url(self, target: Target, platform: str) -> str | None:
+        """None where those who read it on `platform` could not open it."""
+        base = self.base_url or (self.local_url if platform in _LOCAL else None)
+        return f"{base}/source/{self.token(target)}" if base else None
 
     def read(self, token: str) -> Target:
         try:

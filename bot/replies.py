@@ -40,12 +40,12 @@ def reply_of(turn: Turn, done: Done, links: Links, notes: Sequence[str] = ()) ->
         turn_id=turn.id,
         kind=_KINDS[done.outcome],
         text=done.text,
-        citations=tuple(citation_of(cited, links) for cited in done.citations),
+        citations=tuple(citation_of(cited, links, turn.conversation.platform) for cited in done.citations),
         notes=(*notes, *done.notes),
     )
 
 
-def citation_of(cited: CitedSource, links: Links) -> Citation:
+def citation_of(cited: CitedSource, links: Links, platform: str) -> Citation:
     chunk, meta = cited.chunk, cited.chunk.meta
     start = max(0, chunk.text.find(cited.quote)) if cited.quote else 0
     target = Target(
@@ -70,7 +70,7 @@ def citation_of(cited: CitedSource, links: Links) -> Citation:
         heading_path=chunk.heading_path,
         quote=cited.quote,
         passage=chunk.text,
-        url=links.url(target),
+        url=links.url(target, platform),
         source_url=meta.source_url,
     )
 

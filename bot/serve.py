@@ -78,8 +78,8 @@ async def serving(
                 f"Port {config.port} on {config.host} can't be used ({error.strerror}). Set another PORT."
             ) from error
         address = f"http://{config.host}:{runner.addresses[0][1]}"
-        if app.links.base_url is None and is_loopback(config.host):
-            app.links.base_url = address
+        if is_loopback(config.host):
+            app.links.local_url = address
         log.info("serving", address=address)
         yield address
     finally:

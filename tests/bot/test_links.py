@@ -11,7 +11,7 @@ TARGET = Target("w", "doc", "version", "chunk", 3, 17)
 
 def test_round_trip() -> None:
     links = Links(b"secret", "https://kb.example")
-    url = links.url(TARGET)
+    url = links.url(TARGET, "slack")
     assert url is not None
     assert url.startswith("https://kb.example/source/")
     assert links.read(url.rsplit("/", 1)[1]) == TARGET
@@ -52,3 +52,12 @@ def test_any_changed_character_is_refused(data: st.DataObject) -> None:
     changed = token[:at] + other + token[at + 1 :]
     with contextlib.suppress(LinkError):
         assert links.read(changed) == TARGET  # spare bits of base64's last character
+
+
+def test_an_address_of_this_machine_is_told_to_nobody_elsewhere() -> None:
+    links = Links(b"secret", None)
+    links.local_url = "http://127.0.0.1:8080"
+    assert links.url(TARGET, "slack") is None
+    assert links.url(TARGET, "teams") is None
+    assert str(links.url(TARGET, "web")).startswith("http://127.0.0.1:8080/source/")
+    assert str(links.url(TARGET, "cli")).startswith("http://127.0.0.1:8080/source/")
