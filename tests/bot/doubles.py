@@ -128,8 +128,8 @@ class House:
     def upload(self, text: str | bytes, name: str = "notes.md", **options: Any) -> Upload:
         path = self.folder / f"spool-{next(self._spooled)}"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        given: dict[str, Any] = {"workspace": "acme", "knowledge_base": "general", "uploader": "ada"} | options
-        return Upload(path=path, name=name, **given)
+        given: dict[str, Any] = {"workspace": "acme", "knowledge_base": "general", "uploader": "ada"}
+        return Upload(path=path, name=name, **(given | options))
 
     async def accept(self, text: str | bytes, name: str = "notes.md", **options: Any) -> tuple[str, str]:
         """Document and version id of an accepted upload."""
