@@ -18,7 +18,7 @@ def test_round_trip() -> None:
 
 
 def test_no_address_no_link() -> None:
-    assert Links(b"secret", None).url(TARGET) is None
+    assert Links(b"secret", None).url(TARGET, "web") is None
 
 
 def test_expiry() -> None:
