@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from adapters.slack.text import text_in
 
 #: Other subtypes tell of something that happened (joins, edits, topics), or are the bot's own.
 _SAID: Final = frozenset({None, "file_share", "thread_broadcast", "me_message"})
@@ -50,13 +52,18 @@ class Said(BaseModel):
     def direct(self) -> bool:
         return self.channel_type == "im" or self.channel.startswith("D")
 
+    @property
+    def words(self) -> str:
+        """In Slack's markup; those of the blocks where there is no `text`."""
+        return text_in(self.text, self.blocks, ())
+
     def mentions(self, user: str) -> bool:
-        return user in _MENTION.findall(self.text)
+        return user in _MENTION.findall(self.words)
 
     @property
     def only_mentions(self) -> bool:
         """No word beside mentions."""
-        return not _MENTION.sub("", self.text).strip()
+        return not _MENTION.sub("", self.words).strip()
 
 
 class Deleted(BaseModel):
@@ -126,6 +133,11 @@ def read_event(body: dict[str, Any]) -> Event:
         return Ignored(why="unreadable")
 
 
+def _part(event: dict[str, Any], name: str) -> dict[str, Any]:
+    part: Any = event.get(name)
+    return cast("dict[str, Any]", part) if isinstance(part, dict) else {}
+
+
 def _said(envelope: _Envelope, event: dict[str, Any], channel: str | None = None) -> Said:
     return Said(
         team=envelope.team_id,
@@ -134,7 +146,7 @@ def _said(envelope: _Envelope, event: dict[str, Any], channel: str | None = None
         channel_type=event.get("channel_type"),
         user=event.get("user"),
         bot=event.get("bot_id"),
-        bot_name=str(event.get("username") or (event.get("bot_profile") or {}).get("name") or ""),
+        bot_name=str(event.get("username") or _part(event, "bot_profile").get("name") or ""),
         ts=event.get("ts", ""),
         thread_ts=event.get("thread_ts"),
         text=event.get("text") or "",
@@ -147,7 +159,7 @@ def _said(envelope: _Envelope, event: dict[str, Any], channel: str | None = None
 
 def _deleted(envelope: _Envelope) -> Event:
     event = envelope.event
-    before = event.get("previous_message") or {}
+    before = _part(event, "previous_message")
     ts = event.get("deleted_ts") or before.get("ts") or ""
     return Deleted(
         team=envelope.team_id,
@@ -161,7 +173,7 @@ def _deleted(envelope: _Envelope) -> Event:
 def _edited(envelope: _Envelope) -> Event:
     """Unfurls and thread counters come as `message_changed`, too: there, no author edited anything."""
     event = envelope.event
-    now, before = event.get("message") or {}, event.get("previous_message") or {}
+    now, before = _part(event, "message"), _part(event, "previous_message")
     if now.get("subtype") == "tombstone":  # a deleted message with replies under it
         ts = now.get("ts") or ""
         return Deleted(
