@@ -58,9 +58,12 @@ async def _reconcile_index(library: Library, workspace: str) -> tuple[int, int]:
     stored = await library.index.versions(workspace)
     after = {d.document_id: d for d in await library.catalogue.documents(workspace)}
     discarded = 0
+    answered: set[str] = set()
     for document_id, version_id, published in sorted(stored):
         document = after.get(document_id)
         if document is not None and await _expected(library, document_id, version_id):
+            if published:
+                answered.add(document_id)
             continue
         if document is None or (published and document.current is None):
             await library.index.delete_document(workspace, document_id)
@@ -74,7 +77,7 @@ async def _reconcile_index(library: Library, workspace: str) -> tuple[int, int]:
     for document in before.values():
         version = _current(document)
         # One that was published while we looked is current only afterwards.
-        if version is None or version.meta.version_id in searchable:
+        if version is None or version.meta.version_id in searchable or document.document_id in answered:
             continue
         if _current(after.get(document.document_id)) == version:
             requeued += await _queue_again(library, version)
