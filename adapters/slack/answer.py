@@ -47,20 +47,22 @@ class Answering:
             self._slack, installed, said.channel, said.root, incoming.id, since=said.ts,
             resumed=incoming.starts > 1,
         )  # fmt: skip
-        async with attached(self._slack, installed, said) as (files, missing):
-            try:
-                turn = await turn_of(self._slack, installed, said, incoming.id, files)
-                await self._slack.bot.transcript.append(turn.conversation, question_of(turn, said))
-                manner = await self._slack.bot.answers.manner(turn, addressed=addressed)
-            except Exception:
-                log.exception("slack_question_unreadable")
-                if not addressed:  # nobody waits for a word
-                    return
-                turn, manner = None, Manner(answers=True)
-            if not manner.answers:
+        try:
+            turn = await turn_of(self._slack, installed, said, incoming.id)
+            await self._slack.bot.transcript.append(turn.conversation, question_of(turn, said))
+            manner = await self._slack.bot.answers.manner(turn, addressed=addressed)
+        except Exception:
+            log.exception("slack_question_unreadable")
+            if not addressed:  # nobody waits for a word
                 return
-            if not manner.in_thread and said.thread_ts is None and not said.direct:
-                delivery.thread = None
+            turn, manner = None, Manner(answers=True)
+        if not manner.answers:
+            return
+        if not manner.in_thread and said.thread_ts is None and not said.direct:
+            delivery.thread = None
+        async with attached(self._slack, installed, said) as (files, missing):
+            if turn is not None and files:
+                turn = turn.model_copy(update={"files": files})
             user = said.user or ""
             await self.end(incoming, installed, delivery, turn, user=user, lane=said.lane, notes=missing)
         if turn is not None and said.direct and said.thread_ts is None:

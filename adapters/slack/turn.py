@@ -40,10 +40,9 @@ async def attached(
             await asyncio.to_thread(file.path.unlink, missing_ok=True)
 
 
-async def turn_of(
-    slack: Slack, installed: Installed, said: Said, turn_id: str, files: tuple[UploadedFile, ...] = ()
-) -> Turn:
-    """The question with its thread. Names that Slack does not tell are left as they are."""
+async def turn_of(slack: Slack, installed: Installed, said: Said, turn_id: str) -> Turn:
+    """The question with its thread, without its files. Names that Slack does not tell are left as they
+    are."""
     conversation = await slack.conversation(installed, said.channel, thread=said.root)
     question = await message_of(slack, installed, said)
     author = question.author
@@ -55,7 +54,6 @@ async def turn_of(
         asker=author.model_copy(update={"groups": await slack.people.groups(installed, author.id)}),
         text=question.text,
         history=await history(slack, installed, conversation, before=said.ts, store=slack.bot.transcript),
-        files=files,
         locale=await slack.people.locale(installed, said.user or ""),
     )
 

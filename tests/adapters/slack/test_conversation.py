@@ -201,3 +201,12 @@ async def test_an_answer_without_sources_says_so(site: Site, world: World) -> No
     (reply,) = site.replies(world.general, ts)
     assert "don't cover this" in reply.text
     assert "Sources" not in reply.text
+
+
+async def test_files_of_a_remark_in_the_thread_are_not_fetched(site: Site, world: World) -> None:
+    ts = await site.ask(world.general, world.ann, f"{world.mention} one")
+    file = site.slack.world.add_file("holiday.txt", "sun", user=world.ben).id
+    site.slack.say(world.general, world.ben, "look where I have been", ts, files=[file])
+    await site.settle()
+    assert site.slack.calls_of("files.info") == []
+    assert len(site.replies(world.general, ts)) == 1
