@@ -27,15 +27,16 @@ from bot.tasks import end
 log = structlog.get_logger()
 
 #: Times that one piece of work is begun at most.
-MAX_STARTS: Final = 5
+MAX_STARTS: Final = 9
 #: Seconds that a lane is held without being renewed.
 LEASE: Final = 30.0
 #: Seconds for which a name is remembered: longer than any platform resends.
 REMEMBER: Final = 3 * 24 * 3600
 #: Seconds between looks for what another process accepted or left behind.
 TICK: Final = 1.0
-#: Seconds before work that failed is begun again: 1, 4, 16, ...
+#: Seconds before work that failed is begun again: 1, 4, 16, ... and at most 5 minutes; 20 in all.
 _FIRST_DELAY: Final = 1.0
+_LONGEST_DELAY: Final = 300.0
 
 Handler = Callable[[Incoming], Awaitable[None]]
 
@@ -168,7 +169,8 @@ class InboxStore:
                     if last:
                         await self._done(taken)
                     else:
-                        await self._give_back(taken, _FIRST_DELAY * 4 ** (incoming.starts - 1))
+                        delay = min(_FIRST_DELAY * 4 ** (incoming.starts - 1), _LONGEST_DELAY)
+                        await self._give_back(taken, delay)
             else:
                 log.debug("inbox_done", kind=incoming.kind, ms=round((time.monotonic() - began) * 1000))
                 await self._end_surely(taken)

@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Delta, Message, Reply, ReplyEvent, Turn
 from adapters.markdown import cut
-from adapters.ports import Incoming, Manner
+from adapters.ports import Actor, Incoming, Manner
 from adapters.slack import limits
 from adapters.slack.context import Installed, Slack
 from adapters.slack.deliver import Delivery
@@ -25,7 +25,7 @@ from adapters.slack.turn import attached, question_of, turn_of
 
 log = structlog.get_logger()
 
-#: After that many beginnings of one question, it ends with an apology: it may be what kills the process.
+#: After that many beginnings of one question it is not worked again: it may be what kills the process.
 TRIES: Final = 3
 _WRONG: Final = "Something went wrong on my side. Please ask again."
 _STOPPED: Final = "Stopped, as you asked."
@@ -93,8 +93,13 @@ class Answering:
         await delivery.open()
         if delivery.done:
             return
-        if turn is None or incoming.starts > TRIES:
+        if turn is None:
             reply = _apology(incoming)
+        elif incoming.starts > TRIES:
+            # Answered before, and not delivered while Slack was away; else it may be what kills.
+            actor = Actor(workspace=turn.workspace, person=turn.asker, conversation=turn.conversation)
+            stored = await self._slack.bot.answers.reply(actor, incoming.id)
+            reply = stored or _apology(incoming)
         else:
             reply = await self._reply(turn, delivery, user, lane)
         if notes:

@@ -198,6 +198,17 @@ async def test_a_stream_that_slack_ended_goes_on_as_edits(site: Site, world: Wor
     assert [seen.message.text for seen in site.replies(world.general, ts)] == ["All of it."]
 
 
+async def test_an_answer_outlasts_an_outage_of_slack(site: Site, world: World) -> None:
+    """What was answered is delivered when Slack is back, and not apologised for."""
+    site.slack.faults.next("chat.postMessage", Breaks(), times=22)
+    site.slack.faults.next("conversations.replies", Breaks(), times=50)
+    ts = await site.ask(world.general, world.ann, f"{world.mention} one")
+    site.slack.faults.clear()
+    await site.settle()
+    assert [seen.message.text for seen in site.replies(world.general, ts)] == ["Answer to: one"]
+    assert len(site.bot.worked) == 1
+
+
 async def test_blocks_that_slack_refuses_leave_the_words(site: Site, world: World) -> None:
     site.slack.faults.next("chat.postMessage", Fails("invalid_blocks"))
     ts = await site.ask(world.general, world.ann, f"{world.mention} one")
