@@ -65,13 +65,16 @@ async def _privately(
     reply = await answering.unseen(turn, incoming)
     for message in await answering.messages(reply):
         if response_url is not None and await answer_url(
-            response_url, {**message, "replace_original": False}
+            response_url, {**message, "replace_original": False}, thread=turn.conversation.thread
         ):
             continue
         try:
             await attempt(
                 lambda message=message: installed.client.chat_postEphemeral(
-                    channel=turn.conversation.id, user=turn.asker.id, **message
+                    channel=turn.conversation.id,
+                    user=turn.asker.id,
+                    thread_ts=turn.conversation.thread,
+                    **message,
                 )
             )
         except (NoPlace, SlackApiError) as error:

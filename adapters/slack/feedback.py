@@ -65,7 +65,9 @@ def register(app: AsyncApp, slack: Slack) -> None:
     @app.view(CALLBACK)
     async def said(ack: AsyncAck, body: dict[str, Any]) -> None:  # pyright: ignore[reportUnusedFunction]
         view, context = body["view"], context_of(body["view"])
-        act = Act.of({**body, "channel": {"id": context["channel"] or None}})
+        # A modal knows no place; the thanks belong beside the answer.
+        place = {"channel_id": context["channel"] or None, "thread_ts": context["thread"] or None}
+        act = Act.of({**body, "container": place})
         form = reason_form(context["turn"], context["channel"], context["thread"])
         reason = str(submission_of(form, view).values.get("reason") or "").strip()
         try:

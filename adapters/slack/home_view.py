@@ -47,12 +47,28 @@ def home_view(
 ) -> Json:
     """What a person finds there: what they may do, documents, a search test; for admins what was not
     answered."""
-    blocks = [_actions(may_upload=may_upload, is_admin=is_admin)]
+    blocks = [
+        {
+            "type": "section",
+            "text": plain(_may(may_upload=may_upload, is_admin=is_admin), limits.SECTION_TEXT),
+        },
+        _actions(may_upload=may_upload, is_admin=is_admin),
+    ]
     if is_admin:
         blocks += _unanswered(unanswered)
     blocks += _documents(documents)
     blocks += _search(searched)
     return {"type": "home", "blocks": blocks}
+
+
+def _may(*, may_upload: bool, is_admin: bool) -> str:
+    """What the person may do, in sentences."""
+    ask = "Mention me in a channel, or write to me directly, and I answer from the documents below."
+    if is_admin:
+        return f"{ask} You are an admin: you can add and delete documents, and change the settings."
+    if may_upload:
+        return f"{ask} You can add documents, and delete those that you added."
+    return f"{ask} Only admins add documents in this workspace."
 
 
 def _actions(*, may_upload: bool, is_admin: bool) -> Json:

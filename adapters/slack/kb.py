@@ -36,7 +36,7 @@ class Command:
 
 
 def read_command(text: str) -> Command:
-    """The command; a whole question is one to ask, whatever it begins with."""
+    """The command. A whole question that begins with none is one to ask."""
     words = text.split()
     if not words:
         return Command("help")

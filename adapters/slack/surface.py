@@ -63,12 +63,20 @@ class Act:
                 value=str(body.get("text") or ""),
             )
         user, container = body["user"], _object(body.get("container"))
+        view = _object(body.get("view"))
         message = _object(body.get("message"))
         actions = cast("list[dict[str, Any]]", body.get("actions") or [{}])
         chosen = _object(actions[0].get("selected_option"))
         urls = cast("list[dict[str, Any]]", body.get("response_urls") or [{}])
         return cls(
-            team=str(_object(body.get("team")).get("id") or user.get("team_id") or ""),
+            # In a channel shared with another organisation, `team` may be theirs, without the app.
+            team=str(
+                view.get("app_installed_team_id")
+                or _object(body.get("team")).get("id")
+                or user.get("team_id")
+                or view.get("team_id")
+                or ""
+            ),
             enterprise=_object(body.get("enterprise")).get("id"),
             user=user["id"],
             channel=_object(body.get("channel")).get("id") or container.get("channel_id"),
@@ -94,7 +102,7 @@ class Act:
         """
         shown = sentence(message) if isinstance(message, str) else message
         if self.response_url and await answer_url(
-            self.response_url, {**shown, "replace_original": replace and self.hidden}
+            self.response_url, {**shown, "replace_original": replace and self.hidden}, thread=self.thread
         ):
             return
         client = (await self.installed(slack)).client
@@ -121,9 +129,13 @@ async def direct(installed: Installed, user: str, message: SlackMessage) -> None
     await attempt(lambda: installed.client.chat_postMessage(channel=opened["channel"]["id"], **message))
 
 
-async def answer_url(url: str, payload: dict[str, Any]) -> bool:
-    """Answer a command or a click, seen by that person alone. False where the address holds no more."""
-    hidden = {"response_type": "ephemeral", **payload}
+async def answer_url(url: str, payload: dict[str, Any], *, thread: str | None = None) -> bool:
+    """Answer a command or a click, seen by that person alone. False where the address holds no more.
+
+    Args:
+        thread: where it was clicked; without it, Slack shows the answer beside the thread.
+    """
+    hidden = {"response_type": "ephemeral", **({"thread_ts": thread} if thread else {}), **payload}
     try:
         answer = await AsyncWebhookClient(url, timeout=15).send_dict(hidden)
     except (SlackClientError, OSError, TimeoutError) as error:

@@ -13,6 +13,8 @@ import pytest
 from adapters.forms import Feedback, Field, Form, FormResult, Progress, Submission
 from adapters.ports import Asked, Explanation, ExplanationStep, Refused, UnansweredQuestion
 from adapters.slack import work
+from adapters.slack.home_view import home_view
+from adapters.slack.surface import Act
 from adapters.slack.uploads import work_upload
 from adapters.slack.validate import check_message, check_view
 from tests.adapters.fake_bot import citation, document
@@ -371,6 +373,19 @@ class TestHome:
         text = words((await self.opened(site, world.ben))["blocks"])
         assert ("Settings" in text, "“Who is Rui?”" in text) == (True, True)
 
+    @pytest.mark.parametrize(
+        ("may_upload", "admin", "said"),
+        [
+            (True, True, "You are an admin"),
+            (True, False, "delete those that you added"),
+            (False, False, "Only admins add documents"),
+        ],
+    )
+    def test_it_says_what_the_person_may_do(self, may_upload: bool, admin: bool, said: str) -> None:
+        view = home_view([], may_upload=may_upload, is_admin=admin)
+        assert said in words(view["blocks"])
+        assert ("Add documents" in words(view["blocks"][1:])) == may_upload
+
     async def test_a_document_that_is_deleted_is_gone_from_it(self, site: Site, world: World) -> None:
         site.bot.documents_there = [document(1)]
         await self.opened(site, world.ann)
@@ -417,6 +432,35 @@ class TestUnderAnAnswer:
         turn = site.bot.asked[0].id
         assert calls(site, "record") == [(Feedback(turn_id=turn, person_id=world.ben, rating="up"),)]
         assert heard(site, world.ben) == ["Thank you! That helps."]
+
+    async def test_what_is_told_stands_in_the_thread_of_the_answer(self, site: Site, world: World) -> None:
+        ts, reply = await answered(site, world)
+        site.bot.questions.clear()
+        again = f"again:{site.bot.asked[0].id}"
+
+        async def click(action_id: str, value: str) -> None:
+            await site.slack.click(world.ben, action_id, value, channel=world.general, ts=reply)
+            await ended()
+
+        await click("reply_feedback", "positive")
+        await click("reply_feedback", "negative")
+        await site.slack.submit(world.ben, {"reason": "Old prices."})
+        await ended()
+        await click("reply_menu", again)
+        told = site.slack.ephemerals(world.ben)
+        assert len(told) == 3
+        assert {one.thread_ts for one in told} == {ts}
+
+    async def test_a_private_question_in_a_thread_is_answered_there(self, site: Site, world: World) -> None:
+        ts, _ = await answered(site, world)
+        for number, url in enumerate([site.slack.response_url(world.ann, world.general), None]):
+            payload = {
+                "team": world.team.id, "enterprise": None, "user": world.ann, "channel": world.general,
+                "thread": ts, "text": "Again?", "private": True, "response_url": url,
+            }  # fmt: skip
+            await site.inbox.accept(work.incoming(work.ASK, f"n{number}", lane="l", payload=payload))
+            await site.settle()
+        assert [one.thread_ts for one in site.slack.ephemerals(world.ann)] == [ts, ts]
 
     async def test_a_thumb_down_asks_why(self, site: Site, world: World) -> None:
         _, reply = await answered(site, world)
@@ -506,3 +550,17 @@ class TestUnderAnAnswer:
             ("Before.\n", False), ("Every 2\ndays.", True), (" After.", False),
         ]  # fmt: skip
         assert view["blocks"][3]["elements"][0]["url"] == "https://t.slack.com/files/F1"
+
+
+@pytest.mark.parametrize(
+    ("payload", "team"),
+    [
+        ({"team": {"id": "T1"}}, "T1"),
+        ({"team": {"id": "T9"}, "view": {"app_installed_team_id": "T1"}}, "T1"),
+        ({"team": None, "user": {"id": "U1", "team_id": "T1"}}, "T1"),
+        ({"team": None, "view": {"team_id": "T1", "app_installed_team_id": None}}, "T1"),
+    ],
+)
+def test_whose_app_it_is(payload: dict[str, Any], team: str) -> None:
+    """A modal of somebody of a connected organisation, and an installation in a whole organisation."""
+    assert Act.of({"user": {"id": "U1"}, **payload}).team == team
