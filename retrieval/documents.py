@@ -30,9 +30,13 @@ def person_audience(person: str) -> str:
 _THREAD = "thread:"
 
 
-def thread_audience(conversation: str) -> str:
-    """Audience key of those who read one thread: of what was attached to a question there."""
-    return f"{_THREAD}{conversation}"
+def thread_audience(conversation: str, reader: str | None = None) -> str:
+    """Audience key of those who read one thread: of what was attached to a question there.
+
+    With `reader` (a workspace-wide person id) that of one of them alone: of what came with a question
+    whose reply only they see.
+    """
+    return f"{_THREAD}{conversation}" if reader is None else f"{_THREAD}{conversation}|reader:{reader}"
 
 
 def is_attachment(meta: DocumentMeta) -> bool:

@@ -28,16 +28,22 @@ class PhraseIntentDetector:
     "thanks, and where?" is a question, and so is "help me reset my password".
     """
 
-    def detect(self, text: str, history: Sequence[HistoryTurn]) -> Intent:
+    def detect(self, text: str, history: Sequence[HistoryTurn], *, attached: bool = False) -> Intent:
         if len(text) > MAX_CHARS or (len(text) > MAX_WORDS and len(text.split()) > MAX_WORDS):
             return "too_long"
         answered = any(turn.role == "assistant" for turn in history)
         words = words_only(text)
         if not any(map(str.isalnum, words)):
+            if attached:
+                return "overview"
             if answered and _THANKS & set(words):
                 return "thanks"
             return "only_emoji" if words or ":" in text else "empty"
         said = _said(text)
+        if "attached" in said or (attached and said and "thanks" not in said):
+            return "overview"
+        if "overview" in said:
+            return "question"
         if answered and not said.isdisjoint(_REWORKS):
             return "rework"
         for intent in _OTHERS:

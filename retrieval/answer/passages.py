@@ -26,19 +26,23 @@ def distinct(hits: Sequence[Hit]) -> list[Hit]:
     return [hit for hit, _ in kept]
 
 
-def with_quota(hits: Sequence[Hit], quota: int, *, limit: int) -> list[Hit]:
-    """The same passages, with the best `quota` of attached files among the first `limit`.
+def with_quota(hits: Sequence[Hit], *, limit: int, least: int, most: int) -> list[Hit]:
+    """The same passages, with at least `least` and at most `most` of attached files among the first
+    `limit`, where there are as many; places that no other passage takes are theirs too.
 
-    They take the places of the others that are last there; the order is otherwise that of the hits.
+    They are the best of each kind, in the order of the hits; what has no place follows.
     """
-    attached = [hit for hit in hits if is_attachment(hit.chunk.meta)][: min(quota, limit)]
-    sure = {hit.chunk.chunk_id for hit in attached}
+    attached = [hit for hit in hits if is_attachment(hit.chunk.meta)]
+    others = len(hits) - len(attached)
+    by_score = sum(is_attachment(hit.chunk.meta) for hit in hits[:limit])
+    places = max(min(max(by_score, least), most, limit), limit - others)
+    sure = {hit.chunk.chunk_id for hit in attached[:places]}
     first: list[Hit] = []
-    free = limit - len(attached)
+    free = limit - len(sure)
     for hit in hits:
         if hit.chunk.chunk_id in sure:
             first.append(hit)
-        elif free > 0:
+        elif free > 0 and not is_attachment(hit.chunk.meta):
             free -= 1
             first.append(hit)
     taken = {hit.chunk.chunk_id for hit in first}

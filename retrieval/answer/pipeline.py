@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from retrieval.answer.events import AnswerEvent, Done, Outcome, Status, TextDelta
 from retrieval.answer.failures import failed
+from retrieval.answer.overview import overview_of
 from retrieval.answer.protocol import CannedKey, CannedReplies, Intent, IntentDetector
 from retrieval.answer.question import Question
 from retrieval.answer.retrieve import Retrieved, Retriever
@@ -60,10 +61,15 @@ class AnswerPipeline:
 
     async def _answer(self, question: Question, trace: Trace) -> AsyncIterator[AnswerEvent]:
         with trace.step("intent", text_length=len(question.text)) as step:
-            intent = self._intents.detect(question.text, question.history)
+            now = question.attached_now and bool(question.attached)
+            intent = self._intents.detect(question.text, question.history, attached=now)
+            if intent == "overview" and not question.attached:
+                intent = "question"
             step.outputs["intent"] = intent
         if intent == "question":
             events = self._from_documents(question, trace)
+        elif intent == "overview":
+            events = self._overview(question, trace)
         elif intent == "rework":
             events = self._rework(question, trace)
         else:
@@ -102,6 +108,20 @@ class AnswerPipeline:
         )
         async with closing(self._writer.write(task, trace)) as events:
             async for event in events:
+                yield event
+
+    async def _overview(self, question: Question, trace: Trace) -> AsyncIterator[AnswerEvent]:
+        """What the attached files say as a whole: from their beginnings, without a search."""
+        with trace.step("beginnings of attached files", versions=list(question.attached)) as step:
+            task = await overview_of(question, self._canned, self._index)
+            step.outputs["sources"] = {s.label: s.chunk.chunk_id for s in task.sources} if task else {}
+        if task is None:
+            events = self._say("not_covered", "not_covered", question, trace)
+        else:
+            yield Status("reading", len(task.sources))
+            events = self._writer.write(task, trace)
+        async with closing(events) as stream:
+            async for event in stream:
                 yield event
 
     async def _rework(self, question: Question, trace: Trace) -> AsyncIterator[AnswerEvent]:

@@ -19,6 +19,7 @@ Intent = Literal[
     "thanks",
     "capabilities",  # "what can you do?"
     "rework",  # "shorten that", "in German please", "as a list": only after an answer of the bot
+    "overview",  # "summarise this", "what does the attached file say?": of files attached
     "empty",  # nothing, or nothing but a mention
     "only_emoji",
     "too_long",
@@ -38,6 +39,7 @@ CannedKey = Literal[
     "cannot_rework",  # e.g. a translation, which needs a language model
     "sources_changed",  # a document behind the answer to rework was changed or deleted: ask again
     "without_model",  # a quiet line: these are sentences of the documents
+    "overview",  # the question that stands for a message that is nothing but files
     "no_sources",  # a quiet line: the answer names none
 ]
 
@@ -95,6 +97,8 @@ class AnswerRequest:
     language: str | None
     style: AnswerStyle
     rework: Rework | None
+    #: What the sources say is wanted as a whole: they are the beginnings of documents, in order.
+    overview: bool = field(default=False, kw_only=True)
     #: The trace step of this call, for model uses and notes.
     step: Step = field(compare=False)
 
@@ -134,8 +138,11 @@ class QuoteFinder(Protocol):
 
 
 class IntentDetector(Protocol):
-    def detect(self, text: str, history: Sequence[HistoryTurn]) -> Intent:
-        """What kind of turn this is; "question" in every case of doubt."""
+    def detect(self, text: str, history: Sequence[HistoryTurn], *, attached: bool = False) -> Intent:
+        """What kind of turn this is; "question" in every case of doubt.
+
+        `attached`: files came with the message, so "summarise this", or nothing at all, is about them.
+        """
         ...
 
 

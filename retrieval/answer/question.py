@@ -9,6 +9,7 @@ from pydantic import Field
 
 from retrieval.answer.events import CitedSource, Source
 from retrieval.answer.protocol import AnswerStyle, HistoryTurn
+from retrieval.answer.wording import names_attached
 from retrieval.documents import Frozen
 from retrieval.index.protocol import SearchMode
 from retrieval.scope import Scope
@@ -26,8 +27,11 @@ class AnswerOptions(Frozen):
     threshold: float = Field(default=0.0, ge=0, le=1)
     passages_retrieved: int = Field(default=12, ge=1, le=100)
     passages_handed_on: int = Field(default=6, ge=1, le=30)
-    #: Places among them that passages of attached files have for certain, where there are as many.
+    #: Places among them that passages of attached files have for certain, where as many match, and the
+    #: share of them (0..1) that these may take from others. A question that names the files gets
+    #: more, and has no such bound.
     attachment_passages: int = Field(default=3, ge=0, le=30)
+    attachment_share: float = Field(default=0.5, ge=0, le=1)
     #: Estimated tokens that all passages handed on may have together.
     source_tokens: int = Field(default=12_000, ge=500)
     style: AnswerStyle = AnswerStyle()
@@ -56,6 +60,11 @@ class Question:
     options: AnswerOptions = field(default_factory=AnswerOptions)
     #: Where passages of files attached to this thread are found, beside `scope`.
     attachments: Scope | None = None
+    #: Version ids of the files that "this file" means: those that came with the question, or else those
+    #: of its thread, the newest first.
+    attached: tuple[str, ...] = ()
+    #: They came with this very question.
+    attached_now: bool = False
     #: The asker's language as the platform tells it (IETF tag): used where the text shows none.
     locale: str | None = None
 
@@ -66,6 +75,16 @@ class Question:
             return self.options.style.language
         shows_none = not any(char.isalpha() for char in self.text)
         return self.locale.split("-")[0].lower() if self.locale and shows_none else None
+
+    def attachment_places(self, limit: int) -> tuple[int, int]:
+        """How many of `limit` passages are of attached files: at least, at most."""
+        options = self.options
+        if names_attached(self.text):
+            # Not all for certain: it may ask to compare the file with something.
+            return limit - limit // 3, limit
+        share = options.attachment_share
+        most = max(1, int(limit * share)) if share else 0
+        return min(options.attachment_passages, most), most
 
     @property
     def scopes(self) -> tuple[Scope, ...]:

@@ -16,6 +16,7 @@ from retrieval.answer.rewriting import Rewriter
 from retrieval.answer.search import Searcher
 from retrieval.answer.sources import label_sources
 from retrieval.answer.streams import Tasks
+from retrieval.documents import is_attachment
 from retrieval.index.protocol import Hit
 from retrieval.trace import Trace
 
@@ -78,8 +79,13 @@ class Retriever:
         options = question.options
         with trace.step("select", passages=len(hits)) as step:
             limit = options.passages_handed_on
-            hits = with_quota(hits, options.attachment_passages, limit=limit)
+            if question.attachments is not None:
+                least, most = question.attachment_places(limit)
+                hits = with_quota(hits, limit=limit, least=least, most=most)
+                step.inputs["places of attached files"] = [least, most]
             kept = fitting(hits, limit=limit, tokens=options.source_tokens)
             sources = label_sources(kept, options.style.labels)
             step.outputs["sources"] = {source.label: source.chunk.chunk_id for source in sources}
+            if question.attachments is not None:
+                step.outputs["of attached files"] = sum(is_attachment(s.chunk.meta) for s in sources)
         return sources

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from retrieval.answer.failures import reason
+from retrieval.answer.passages import with_quota
 from retrieval.answer.question import Question
 from retrieval.answer.streams import together
 from retrieval.index.protocol import Hit, IndexUnavailable, ListRank, QueryText, SearchMode, VectorIndex
@@ -66,7 +67,12 @@ class Searcher:
         )
         merged = {hit.chunk.chunk_id: hit for hits in reversed(passages) for hit in hits}
         # Stable: within equal scores the order of the index, and of the passages of a summary, stays.
-        return sorted(merged.values(), key=lambda hit: -hit.score)[:limit]
+        ordered = sorted(merged.values(), key=lambda hit: -hit.score)
+        if question.attachments is not None:
+            # Scores of two searches don't compare well, so neither may push the other out.
+            least, most = question.attachment_places(limit)
+            ordered = with_quota(ordered, limit=limit, least=least, most=most)
+        return ordered[:limit]
 
     async def _embed(
         self, queries: Sequence[str], mode: SearchMode, trace: Trace

@@ -13,7 +13,17 @@ from retrieval.answer.lexicon import UNSPACED, load
 
 #: What a phrase says. "filler" says nothing by itself.
 Saying = Literal[
-    "greeting", "thanks", "capabilities", "shorten", "list", "expand", "reword", "translate", "filler"
+    "greeting",
+    "thanks",
+    "capabilities",
+    "shorten",
+    "list",
+    "expand",
+    "reword",
+    "translate",
+    "filler",
+    "attached",  # "this file"
+    "overview",  # "what does ... say"
 ]
 #: A longer message is no greeting and no wish about an answer.
 _LONGEST = 160
@@ -54,6 +64,22 @@ def sayings_of(text: str) -> tuple[Said, ...]:
         if sayings:
             found.append(Said(sayings, language))
     return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def names_attached(text: str) -> bool:
+    """Whether a message says "this file" or the like, in any language."""
+    if len(text) > _LONGEST:
+        return False
+    plain = _plain(words_only(text))
+    names = cast("dict[str, str]", load("intents")["attached"])
+    return any(
+        _plain(name).replace(" ", "") in plain.replace(" ", "")
+        if language in UNSPACED
+        else f" {_plain(name)} " in f" {plain} "
+        for language, phrases in names.items()
+        for name in _split(phrases)
+    )
 
 
 def _read(plain: str, language: str) -> frozenset[Saying]:

@@ -37,6 +37,7 @@ class Assignment:
     #: Language of what the bot says itself, where the question shows none.
     language: str | None = None
     rework: Rework | None = None
+    overview: bool = False
     kept: tuple[CitedSource, ...] = ()
 
     def request(self, step: Step) -> AnswerRequest:
@@ -48,6 +49,7 @@ class Assignment:
             language=self.style.language,
             style=self.style,
             rework=self.rework,
+            overview=self.overview,
             step=step,
         )
 

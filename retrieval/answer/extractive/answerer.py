@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+from retrieval.answer.extractive.beginnings import beginnings
 from retrieval.answer.extractive.passages import read_passages
 from retrieval.answer.extractive.question import Question, read_question, read_rewritten
 from retrieval.answer.extractive.rank import Ranker, Scored
@@ -37,6 +38,11 @@ class ExtractiveAnswerer:
         """
         if request.rework is not None:
             yield await self._reworker.rework(request)
+            return
+        if request.overview:
+            excerpts = await asyncio.to_thread(beginnings, request.sources, request.style.length)
+            for number, excerpt in enumerate(excerpts):
+                yield ("\n\n" if number else "") + render(excerpt)
             return
         question, scored = await self._find(request)
         if not scored or scored[0].score < CLOSEST:

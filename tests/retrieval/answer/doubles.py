@@ -47,7 +47,9 @@ INTENTS: dict[str, Intent] = {
 class ListedIntents:
     """Knows the messages of `INTENTS`; more than 2,000 words are too long; all else is a question."""
 
-    def detect(self, text: str, history: Sequence[HistoryTurn]) -> Intent:
+    def detect(self, text: str, history: Sequence[HistoryTurn], *, attached: bool = False) -> Intent:
+        if attached and text in INTENTS:
+            return "overview"
         return "too_long" if len(text.split()) > 2000 else INTENTS.get(text, "question")
 
 
@@ -163,6 +165,8 @@ def ask(
     previous: PreviousAnswer | None = None,
     scope: Scope = SCOPE,
     attachments: Scope | None = None,
+    attached: tuple[str, ...] = (),
+    attached_now: bool = False,
     locale: str | None = None,
     **options: Any,
 ) -> Question:
@@ -175,6 +179,8 @@ def ask(
         previous=previous,
         options=AnswerOptions.model_validate({"alternatives": 0, **options}),
         attachments=attachments,
+        attached=attached,
+        attached_now=attached_now,
         locale=locale,
     )
 
