@@ -174,7 +174,9 @@ class Answers(Protocol):
 
     def answer(self, turn: Turn) -> AsyncIterator[ReplyEvent]:
         """Work a turn. Ends with exactly one `Reply`, whatever happens; never raises but for
-        cancellation, which ends the work at once. The same turn id again gives the stored reply."""
+        cancellation, which ends the work at once. The same turn id again gives the stored reply.
+
+        Files of the turn must stay on disk until this has ended; whoever spooled them removes them."""
         ...
 
     async def reply(self, actor: Actor, turn_id: str) -> Reply | None:

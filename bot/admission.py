@@ -91,6 +91,9 @@ class Admission:
                 },
             )
             enlist_document(pipe, meta)
+            if upload.expires_at is not None:
+                name = f"{upload.workspace} {target}"
+                pipe.zadd(keys.expiries(), {name: upload.expires_at.timestamp()})
             _add(pipe, version)
             return version
 

@@ -189,7 +189,8 @@ class Assistant:
     async def _titles(self, actor: Actor) -> dict[str, str]:
         """Of the documents that the actor may read here."""
         keys = reply_audience(actor.conversation, actor.person, private=True)
-        keys |= {thread_audience(actor.conversation.key)}
+        thread = actor.conversation.key
+        keys |= {thread_audience(thread), thread_audience(thread, person_key(actor))}
         return {
             document.document_id: document.shown.title
             for document in await self._library.list(actor.workspace)

@@ -177,14 +177,19 @@ def cancellations() -> str:
     return f"{PREFIX}cancellations"
 
 
-def attachments(conversation_key: str) -> str:
-    """There while a thread has files that were attached to questions."""
-    return f"{PREFIX}attachments:{conversation_key}"
+def attachments(workspace: str, audience: str) -> str:
+    """Sorted set of the documents attached to questions for one audience, by the time of the question."""
+    return f"{PREFIX}attachments:{workspace}:{audience}"
 
 
-def attachment_expiries() -> str:
-    """Sorted set of "workspace document" by the time at which an attached file is deleted."""
-    return f"{PREFIX}attachment-expiries"
+def turn_attachments(turn_id: str) -> str:
+    """Hash index of a file -> version that it became, so that a turn worked again adds nothing."""
+    return f"{PREFIX}turn-attachments:{turn_id}"
+
+
+def expiries() -> str:
+    """Sorted set of "workspace document" by the time at which a document is deleted by itself."""
+    return f"{PREFIX}expiries"
 
 
 # -- adapters --------------------------------------------------------------------------------------

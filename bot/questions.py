@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from adapters.conversation import Message, Turn
 from bot.access import channel_key, person_key, reply_audience
 from bot.attachments import Attachments
@@ -49,26 +51,31 @@ class Questions:
             default_labels=frozenset(values.default_labels),
             knowledge_bases=frozenset(await self._library.knowledge_bases(turn.workspace)),
         )
+        attached = await self._attachments.of(turn)
+        scopes = (scope,) if attached is None else (scope, attached.scope)
         return Question(
             turn_id=turn.id,
             scope=scope,
             text=text,
             history=[_history_turn(message) for message in turn.history],
-            previous=await self._previous(turn, scope),
-            attachments=await self._attachments.scope(turn),
+            previous=await self._previous(turn, scopes),
+            attachments=attached.scope if attached else None,
+            attached=attached.versions if attached else (),
+            attached_now=bool(attached and attached.now),
             options=self._options(values),
             locale=turn.locale,
         )
 
-    async def _previous(self, turn: Turn, scope: Scope) -> PreviousAnswer | None:
+    async def _previous(self, turn: Turn, scopes: Sequence[Scope]) -> PreviousAnswer | None:
         """The bot's last answer, if the thread's last message of the bot was one. Its sources are read
-        again within this turn's scope: what was deleted or may not be read here is not reworked."""
+        again within this turn's scopes: what was deleted or may not be read here is not reworked."""
         last = next((m for m in reversed(turn.history) if m.role == "assistant"), None)
         record = await self._turns.get(last.turn_id) if last is not None and last.turn_id else None
         if record is None or record.workspace != turn.workspace or record.reply.kind != "answer":
             return None
         chunks = {
             chunk.chunk_id: chunk
+            for scope in scopes
             for chunk in await self._library.index.get(scope, [s.chunk_id for s in record.sources])
         }
         sources = tuple(

@@ -30,6 +30,8 @@ class Upload(Frozen):
     fields: dict[str, str] = Field(default_factory=dict[str, str])
     #: A document of that name exists already: not a new version of it, but one beside it.
     keep_both: bool = False
+    #: When the document is deleted by itself; None: never.
+    expires_at: datetime | None = None
 
     def same_options(self, meta: DocumentMeta) -> bool:
         """Whether a version with `meta` was uploaded with the same options."""
