@@ -17,7 +17,7 @@ class Library:
 
 
 class Nothing:
-    async def scope(self, _turn: Turn) -> None:
+    async def of(self, _turn: Turn) -> None:
         return None
 
     async def get(self, _turn: str) -> None:
