@@ -11,12 +11,11 @@ from pathlib import Path
 
 import structlog
 
+from adapters.durable import Inbox, Notes
 from adapters.ports import (
     Answers,
     Documents,
     FeedbackBook,
-    Inbox,
-    Notes,
     Sources,
     Transcript,
     Workspaces,

@@ -19,7 +19,7 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from adapters.ports import Incoming
+from adapters.durable import Incoming
 from bot import inbox_scripts as scripts
 from bot import keys
 from bot.tasks import end

@@ -11,8 +11,9 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Delta, Message, Reply, ReplyEvent, Turn
+from adapters.durable import Incoming
 from adapters.markdown import cut
-from adapters.ports import Actor, Incoming, Manner
+from adapters.ports import Actor, Manner
 from adapters.slack import limits
 from adapters.slack.context import Installed, Slack
 from adapters.slack.deliver import Delivery

@@ -6,7 +6,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Conversation, Message, Reply, Turn
-from adapters.ports import Incoming
+from adapters.durable import Incoming
 from adapters.slack.answer import Answering
 from adapters.slack.context import Installed, Slack
 from adapters.slack.deliver import Delivery

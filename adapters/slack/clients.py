@@ -16,7 +16,7 @@ from slack_sdk.oauth.installation_store import Bot
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.ports import Notes
+from adapters.durable import Notes
 from adapters.slack.checked import CheckedClient
 from adapters.slack.context import Installed, NotInstalled
 from adapters.slack.errors import NO_TOKEN, code_of

@@ -8,7 +8,8 @@ from typing import Any, Final
 import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from adapters.ports import Actor, DocumentView, Incoming, Refused
+from adapters.durable import Incoming
+from adapters.ports import Actor, DocumentView, Refused
 from adapters.slack import work
 from adapters.slack.context import Slack
 from adapters.slack.home import publish_home

@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Reply
-from adapters.ports import Incoming
+from adapters.durable import Incoming
 from adapters.slack import limits
 from adapters.slack.context import Slack
 from adapters.slack.deliver import Delivery

@@ -16,7 +16,7 @@ import structlog
 from slack_sdk.oauth.installation_store import Bot, Installation
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 
-from adapters.ports import Notes
+from adapters.durable import Notes
 from adapters.slack.encryption import Encryption, Unreadable
 
 log = structlog.get_logger()

@@ -9,7 +9,8 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.errors import SlackApiError
 
-from adapters.ports import Incoming, Refused
+from adapters.durable import Incoming
+from adapters.ports import Refused
 from adapters.slack import work
 from adapters.slack.context import Slack
 from adapters.slack.errors import GONE, attempt, code_of

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 
-from adapters.ports import Notes
+from adapters.durable import Notes
 from adapters.slack.encryption import Encryption, Unreadable
 
 #: Seconds.

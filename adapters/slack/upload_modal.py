@@ -10,8 +10,9 @@ from typing import Any, Final, cast
 import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
+from adapters.durable import Incoming
 from adapters.forms import Field, Form, FormInvalid, Option, validate
-from adapters.ports import Actor, Incoming, Refused, UploadOptions
+from adapters.ports import Actor, Refused, UploadOptions
 from adapters.slack import limits, work
 from adapters.slack.audience import LABELS, choices
 from adapters.slack.context import Slack

@@ -11,8 +11,9 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import UploadedFile
+from adapters.durable import Incoming
 from adapters.forms import Progress, ProgressItem
-from adapters.ports import Actor, Incoming, Refused, UploadOptions
+from adapters.ports import Actor, Refused, UploadOptions
 from adapters.slack import work
 from adapters.slack.audience import fitting, told
 from adapters.slack.context import Installed, Slack

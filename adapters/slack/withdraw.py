@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.ports import Incoming
+from adapters.durable import Incoming
 from adapters.slack.context import Slack
 from adapters.slack.deliver import Delivery
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final
 
-from adapters.ports import Incoming
+from adapters.durable import Incoming
 
 PLATFORM: Final = "slack"
 #: Queue of its own for documents: an upload takes minutes, and holds up no question.

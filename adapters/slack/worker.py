@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from adapters.ports import Incoming
+from adapters.durable import Incoming
 from adapters.slack import work
 from adapters.slack.answer import Answering
 from adapters.slack.ask import work_ask

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from redis.asyncio import Redis
 
-from adapters.ports import Incoming
+from adapters.durable import Incoming
 from bot.inbox import MAX_STARTS, InboxStore
 
 
