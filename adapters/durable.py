@@ -1,4 +1,4 @@
-"""What an adapter asks to be kept: work that must end visibly, and small facts. Both outlive the process."""
+"""What an adapter asks to be kept: work that must end visibly, and small facts; both outlive a process."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from adapters.ports import Actor, Manner
 from adapters.slack import limits
 from adapters.slack.context import Installed, Slack
 from adapters.slack.deliver import Delivery
-from adapters.slack.errors import NO_TOKEN, NoPlace, Unclear, attempt, code_of
+from adapters.slack.errors import NO_TOKEN, NoPlace, Unclear, attempt, code_of, reason_of
 from adapters.slack.event import Said
 from adapters.slack.present import Presenter
 from adapters.slack.render import SlackMessage, render
@@ -111,8 +111,6 @@ class Answering:
         except NoPlace as error:
             await self._elsewhere(installed, delivery, user, error.code)
             return
-        except Unclear:
-            raise
         except SlackApiError as error:
             log.error("slack_reply_refused", code=code_of(error))
             raise
@@ -210,7 +208,7 @@ class Answering:
             )
             await notice.finish(render(Reply(turn_id=delivery.turn_id, kind="notice", text=text)))
         except (NoPlace, SlackApiError) as error:
-            log.error("slack_person_not_told", error=str(error)[:80])
+            log.error("slack_person_not_told", error=reason_of(error))
 
 
 def _apology(incoming: Incoming) -> Reply:

@@ -78,7 +78,7 @@ async def _privately(
                 )
             )
         except (NoPlace, SlackApiError) as error:
-            code = error.code if isinstance(error, NoPlace) else code_of(error)
+            code = code_of(error)
             log.info("slack_ephemeral_refused", code=code)
             await _by_direct_message(slack, installed, turn, reply, answering)
             return

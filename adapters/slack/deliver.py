@@ -27,6 +27,7 @@ from adapters.slack.errors import (
     Unclear,
     attempt,
     code_of,
+    reason_of,
     why,
 )
 from adapters.slack.readback import EVENT_TYPE, LONGEST_WAIT, posted_of
@@ -182,7 +183,7 @@ class Delivery:
                 )
             )
         except (SlackApiError, Unclear) as error:
-            log.info("slack_stream_not_stopped", error=str(error)[:80])
+            log.info("slack_stream_not_stopped", error=reason_of(error))
 
     async def finish(self, messages: Sequence[SlackMessage]) -> None:
         """Show the whole reply, part by part and in order. What was posted beyond it is removed."""

@@ -9,7 +9,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.slack.deliver import Delivery
-from adapters.slack.errors import NoPlace, Unclear
+from adapters.slack.errors import NoPlace, Unclear, reason_of
 from adapters.slack.render import SlackMessage
 
 log = structlog.get_logger()
@@ -51,7 +51,7 @@ class Edits:
             await self._delivery.finish([message])
         except (NoPlace, SlackApiError) as error:
             self.nowhere = True
-            log.warning("slack_progress_nowhere", error=str(error)[:80])
+            log.warning("slack_progress_nowhere", error=reason_of(error))
 
     async def _pumping(self) -> None:
         while not self.nowhere:
@@ -74,9 +74,9 @@ class Edits:
             await self._delivery.put(0, message, final=False, tries=1)
             self._shown = message
         except Unclear as error:
-            log.info("slack_progress_not_shown", error=str(error)[:80])
+            log.info("slack_progress_not_shown", error=reason_of(error))
         except (NoPlace, SlackApiError) as error:
             self.nowhere = True
-            log.warning("slack_progress_nowhere", error=str(error)[:80])
+            log.warning("slack_progress_nowhere", error=reason_of(error))
         except Exception:
             log.exception("slack_progress_failed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
 from aiohttp import ClientError
@@ -56,8 +56,10 @@ class RateLimited(Unclear):
         super().__init__(f"rate limited for {seconds:g} s")
 
 
-def code_of(error: SlackApiError) -> str:
+def code_of(error: SlackApiError | NoPlace) -> str:
     """Slack's error code; empty where the answer was none of Slack's."""
+    if isinstance(error, NoPlace):
+        return error.code
     response = cast("Any", error.response)
     try:
         return str(response.get("error") or "")
@@ -74,6 +76,13 @@ def why(error: SlackApiError) -> list[str]:
         return []
 
 
+def reason_of(error: Exception) -> str:
+    """A word for the log about what `attempt` raises: the SDK's own message begins with an address."""
+    if isinstance(error, SlackApiError | NoPlace):
+        return code_of(error)
+    return str(error)[:80] or type(error).__name__
+
+
 async def attempt(call: Callable[[], Awaitable[Any]]) -> Any:
     """One call. Raises `Unclear` where it may have had an effect, `NoPlace`, or Slack's own error."""
     try:
@@ -84,7 +93,7 @@ async def attempt(call: Callable[[], Awaitable[Any]]) -> Any:
         if code in NO_PLACE or code in NO_TOKEN:
             raise NoPlace(code) from error
         if code in _RATE or status == 429:
-            raise RateLimited(_retry_after(response)) from error
+            raise RateLimited(retry_after(getattr(response, "headers", {}))) from error
         if code in _TRANSIENT or status >= 500 or not code:
             raise Unclear(code or str(status)) from error
         raise
@@ -92,10 +101,12 @@ async def attempt(call: Callable[[], Awaitable[Any]]) -> Any:
         raise Unclear(type(error).__name__) from error
 
 
-def _retry_after(response: Any) -> float:
-    headers = {str(name).lower(): value for name, value in dict(getattr(response, "headers", {})).items()}
-    try:
-        value = headers.get("retry-after", 1)
-        return max(0.0, float(value[0] if isinstance(value, list) else value))
-    except (TypeError, ValueError, IndexError):
-        return 1.0
+def retry_after(headers: Mapping[str, Any]) -> float:
+    """Seconds of `Retry-After`; 1 where it says nothing that can be read."""
+    for name, value in headers.items():
+        if name.lower() == "retry-after":
+            try:
+                return max(0.0, float(value[0] if isinstance(value, list) else value))
+            except (TypeError, ValueError, IndexError):
+                return 1.0
+    return 1.0

@@ -13,7 +13,7 @@ from slack_sdk.errors import SlackApiError
 from adapters.conversation import UploadedFile
 from adapters.ports import Refused
 from adapters.slack.context import Installed, Slack
-from adapters.slack.errors import NO_TOKEN, NoPlace, Unclear, attempt, code_of
+from adapters.slack.errors import NO_TOKEN, NoPlace, Unclear, attempt, code_of, reason_of
 from adapters.slack.fetch import Fetch
 
 log = structlog.get_logger()
@@ -100,7 +100,7 @@ async def _info(installed: Installed, file_id: str) -> dict[str, Any]:
         log.info("slack_file_unread", code=code_of(error))
         raise Refused("That file is not there (any more). Upload it again.") from error
     except Unclear as error:
-        log.warning("slack_file_unread", error=str(error)[:80])
+        log.warning("slack_file_unread", error=reason_of(error))
         raise Refused("Slack does not tell about that file just now. Try again.") from error
     if not isinstance(found, dict):
         log.warning("slack_file_unread", error="no such field")

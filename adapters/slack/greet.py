@@ -13,7 +13,7 @@ from adapters.durable import Incoming
 from adapters.slack import limits
 from adapters.slack.context import Slack
 from adapters.slack.deliver import Delivery
-from adapters.slack.errors import NoPlace, Unclear, attempt
+from adapters.slack.errors import NoPlace, Unclear, attempt, reason_of
 from adapters.slack.render import render
 
 log = structlog.get_logger()
@@ -36,7 +36,7 @@ async def work_joined(slack: Slack, incoming: Incoming) -> None:
     try:
         await delivery.finish(render(Reply(turn_id=incoming.id, kind="notice", text=_GREETING)))
     except (NoPlace, Unclear, SlackApiError) as error:
-        log.info("slack_greeting_failed", error=str(error)[:80])
+        log.info("slack_greeting_failed", error=reason_of(error))
 
 
 def register(app: AsyncApp, slack: Slack) -> None:
@@ -66,4 +66,4 @@ def register(app: AsyncApp, slack: Slack) -> None:
                 )
             )
         except (NoPlace, Unclear, SlackApiError) as error:
-            log.info("slack_prompts_not_set", error=str(error)[:80])
+            log.info("slack_prompts_not_set", error=reason_of(error))

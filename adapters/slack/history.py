@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 from adapters.conversation import Conversation, Message
 from adapters.ports import Transcript
 from adapters.slack.context import Installed, Slack
-from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, reason_of
 from adapters.slack.event import Said
 from adapters.slack.message import message_of
 from adapters.slack.readback import EVENT_TYPE, LONGEST_WAIT
@@ -86,8 +86,7 @@ async def _fill(
                 read = ts
         await slack.bot.notes.write(note, {"filled": "1"}, seconds=KEEP)
     except (Unclear, NoPlace, SlackApiError, TimeoutError) as error:
-        why = code_of(error) if isinstance(error, SlackApiError) else str(error)[:80]
-        log.warning("slack_thread_unread", error=why or type(error).__name__)
+        log.warning("slack_thread_unread", error=reason_of(error))
         if read != since:
             await slack.bot.notes.write(note, {"read": read}, seconds=KEEP)
 

@@ -11,7 +11,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.ports import Actor, Refused, SearchMode, UploadOptions
 from adapters.slack.context import Installed, Slack
-from adapters.slack.errors import NoPlace, Unclear, attempt
+from adapters.slack.errors import NoPlace, Unclear, attempt, reason_of
 from adapters.slack.home_view import (
     HITS,
     MODE,
@@ -55,7 +55,7 @@ async def refresh_home(slack: Slack, installed: Installed, user: str) -> None:
     try:
         await publish_home(slack, installed, user)
     except (NoPlace, Unclear, SlackApiError) as error:
-        log.info("slack_home_not_refreshed", error=str(error)[:80])
+        log.info("slack_home_not_refreshed", error=reason_of(error))
 
 
 async def _may_upload(slack: Slack, actor: Actor) -> bool:

@@ -19,7 +19,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import ConversationKind, Person
 from adapters.slack.context import Channel, Installed
-from adapters.slack.errors import NoPlace, Unclear, attempt, code_of
+from adapters.slack.errors import NoPlace, Unclear, attempt, reason_of
 
 log = structlog.get_logger()
 
@@ -127,16 +127,12 @@ class SlackPeople:
             if value is None:
                 log.warning("slack_not_told", what=key[0], error="no such field")
         except (Unclear, NoPlace, SlackApiError) as error:
-            log.warning("slack_not_told", what=key[0], error=_why(error))
+            log.warning("slack_not_told", what=key[0], error=reason_of(error))
         self._known[key] = _Known(value, self._now())
         self._known.move_to_end(key)
         while len(self._known) > self._size:
             self._known.popitem(last=False)
         return value
-
-
-def _why(error: Unclear | NoPlace | SlackApiError) -> str:
-    return code_of(error) if isinstance(error, SlackApiError) else str(error)[:80]
 
 
 def _name(user: dict[str, Any]) -> str:

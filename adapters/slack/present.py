@@ -16,7 +16,7 @@ from slack_sdk.errors import SlackApiError
 from adapters.conversation import Delta, Reply, Working
 from adapters.slack import limits
 from adapters.slack.deliver import Delivery
-from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of, reason_of
 from adapters.slack.plan import Plan
 from adapters.slack.render import SlackMessage, render, streamed_text
 
@@ -115,7 +115,7 @@ class Presenter:
                 await self._edit()
         except (Unclear, NoPlace, SlackApiError) as error:
             # The end decides; what is shown on the way is a courtesy.
-            log.info("slack_progress_not_shown", error=str(error)[:80])
+            log.info("slack_progress_not_shown", error=reason_of(error))
         except Exception:
             log.exception("slack_present_failed")
 
@@ -208,7 +208,7 @@ class Presenter:
             if code_of(error) != _OVER:
                 log.info("slack_stream_not_stopped", code=code_of(error))
         except (Unclear, NoPlace) as error:
-            log.info("slack_stream_not_stopped", error=str(error))
+            log.info("slack_stream_not_stopped", error=reason_of(error))
 
     # -- a message that is edited --------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.slack.context import Installed
-from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, reason_of
 
 log = structlog.get_logger()
 
@@ -32,7 +32,7 @@ async def posted_of(
             if part is not None:
                 found.setdefault(part, str(message["ts"]))
     except (Unclear, NoPlace, SlackApiError) as error:
-        log.warning("slack_thread_unreadable", error=str(error)[:80])
+        log.warning("slack_thread_unreadable", error=reason_of(error))
     return found
 
 

@@ -16,10 +16,11 @@ from aiohttp import (
     ServerDisconnectedError,
 )
 from slack_sdk.http_retry.async_handler import AsyncRetryHandler
-from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
+
+from adapters.slack.errors import retry_after
 
 #: Seconds that a client waits by itself when Slack says "later"; beyond, the caller decides.
 LONGEST_WAIT: Final = 30.0
@@ -32,7 +33,26 @@ READS: Final = frozenset({
 })  # fmt: skip
 
 
-class RateLimitRetry(AsyncRateLimitErrorRetryHandler):
+class _Waiting(AsyncRetryHandler):
+    """Waits `_seconds` before the next try."""
+
+    async def prepare_for_next_attempt_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> None:
+        state.next_attempt_requested = True
+        await asyncio.sleep(self._seconds(state, response))
+        state.increment_current_attempt()
+
+    def _seconds(self, state: RetryState, response: HttpResponse | None) -> float:
+        return 0.25 * 2**state.current_attempt * random.uniform(0.5, 1.5)  # noqa: S311
+
+
+class RateLimitRetry(_Waiting):
     """Waits as told, unless that is too long to hold up the caller."""
 
     async def _can_retry_async(
@@ -43,37 +63,15 @@ class RateLimitRetry(AsyncRateLimitErrorRetryHandler):
         response: HttpResponse | None = None,
         error: Exception | None = None,
     ) -> bool:
-        return response is not None and response.status_code == 429 and _told(response) <= LONGEST_WAIT
+        if response is None or response.status_code != 429:
+            return False
+        return retry_after(response.headers) <= LONGEST_WAIT
 
-    async def prepare_for_next_attempt_async(
-        self,
-        *,
-        state: RetryState,
-        request: HttpRequest,
-        response: HttpResponse | None = None,
-        error: Exception | None = None,
-    ) -> None:
-        state.next_attempt_requested = True
-        seconds = 1.0 if response is None else _told(response)
-        await asyncio.sleep(seconds + random.uniform(0, 0.5))  # noqa: S311
-        state.increment_current_attempt()
+    def _seconds(self, state: RetryState, response: HttpResponse | None) -> float:
+        return (1.0 if response is None else retry_after(response.headers)) + random.uniform(0, 0.5)  # noqa: S311
 
 
-class _Backoff(AsyncRetryHandler):
-    async def prepare_for_next_attempt_async(
-        self,
-        *,
-        state: RetryState,
-        request: HttpRequest,
-        response: HttpResponse | None = None,
-        error: Exception | None = None,
-    ) -> None:
-        state.next_attempt_requested = True
-        await asyncio.sleep(0.25 * 2**state.current_attempt * random.uniform(0.5, 1.5))  # noqa: S311
-        state.increment_current_attempt()
-
-
-class ConnectRetry(_Backoff):
+class ConnectRetry(_Waiting):
     """Tries again when no connection came about, so that the request can't have had an effect."""
 
     async def _can_retry_async(
@@ -89,7 +87,7 @@ class ConnectRetry(_Backoff):
         )
 
 
-class ReadRetry(_Backoff):
+class ReadRetry(_Waiting):
     """Tries `READS` again after a 5xx, or when no answer came."""
 
     async def _can_retry_async(
@@ -107,14 +105,3 @@ class ReadRetry(_Backoff):
         return isinstance(error, TimeoutError | ServerDisconnectedError | ClientPayloadError) or (
             isinstance(error, ClientOSError) and not isinstance(error, ClientConnectorError)
         )
-
-
-def _told(response: HttpResponse) -> float:
-    """Seconds of `Retry-After`; 1 where it says nothing that can be read."""
-    for name, values in response.headers.items():
-        if name.lower() == "retry-after":
-            try:
-                return max(0.0, float(values[0]))
-            except (ValueError, IndexError):
-                return 1.0
-    return 1.0

@@ -56,7 +56,7 @@ _WHAT_TO_DO: Final = {
 
 def connection_refused(error: SlackApiError | NoPlace) -> str:
     """What `apps.connections.open` refused, as one or two sentences with what to do."""
-    code = error.code if isinstance(error, NoPlace) else code_of(error)
+    code = code_of(error)
     return _WHAT_TO_DO.get(code) or (
         f"Slack refused the Socket Mode connection ({code or 'no readable answer'}). "
         "Check SLACK_APP_TOKEN, and Socket Mode at https://api.slack.com/apps."

@@ -14,7 +14,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.ports import Actor, Refused
 from adapters.slack.context import Installed, Slack
-from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of, reason_of
 from adapters.slack.kit import sentence
 from adapters.slack.render import SlackMessage
 
@@ -119,7 +119,7 @@ class Act:
                 )
                 return
         except (NoPlace, SlackApiError) as error:
-            log.info("slack_ephemeral_refused", code=_code(error))
+            log.info("slack_ephemeral_refused", code=code_of(error))
         await direct(await self.installed(slack), self.user, shown)
 
 
@@ -163,7 +163,7 @@ async def ending(tell: Callable[[str], Awaitable[None]], what: str) -> AsyncGene
         log.warning("slack_surface_no_place", what=what, code=error.code)
         await _say(tell, _NO_RIGHT)
     except (Unclear, SlackApiError, TimeoutError) as error:
-        code = _code(error) if isinstance(error, SlackApiError) else str(error)
+        code = reason_of(error)
         log.warning("slack_surface_failed", what=what, code=code)
         await _say(tell, _LATE if code in ("expired_trigger_id", "trigger_expired") else _BUSY)
     except Exception:
@@ -191,12 +191,8 @@ async def _say(tell: Callable[[str], Awaitable[None]], text: str) -> None:
     try:
         await tell(text)
     except (Unclear, NoPlace, SlackApiError) as error:
-        log.warning("slack_not_told", error=str(error)[:80])
+        log.warning("slack_not_told", error=reason_of(error))
 
 
 def _object(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _code(error: NoPlace | SlackApiError) -> str:
-    return error.code if isinstance(error, NoPlace) else code_of(error)

@@ -19,7 +19,7 @@ from adapters.slack.audience import fitting, told
 from adapters.slack.context import Installed, Slack
 from adapters.slack.deliver import Delivery
 from adapters.slack.edits import Edits
-from adapters.slack.errors import NoPlace, Unclear, attempt, code_of
+from adapters.slack.errors import NoPlace, Unclear, attempt, code_of, reason_of
 from adapters.slack.files import download
 from adapters.slack.history import read_thread
 from adapters.slack.home import refresh_home
@@ -61,7 +61,7 @@ async def _direct(installed: Installed, user: str) -> str:
         opened = await attempt(lambda: installed.client.conversations_open(users=user))
         return str(opened["channel"]["id"])
     except (NoPlace, SlackApiError) as error:
-        log.warning("slack_no_direct_message", error=str(error)[:80])
+        log.warning("slack_no_direct_message", error=reason_of(error))
         return ""
 
 
@@ -189,7 +189,7 @@ class _Upload:
         try:
             messages = await read_thread(self._slack, self._installed, channel, thread)
         except (NoPlace, SlackApiError) as error:
-            code = error.code if isinstance(error, NoPlace) else code_of(error)
+            code = code_of(error)
             log.info("slack_thread_not_saved", code=code)
             raise Refused(_NOT_THERE) from error
         file = await thread_file(
@@ -208,7 +208,7 @@ class _Upload:
             )
             return str(found["permalink"])
         except (Unclear, NoPlace, SlackApiError) as error:
-            log.info("slack_no_permalink", error=str(error)[:80])
+            log.info("slack_no_permalink", error=reason_of(error))
             return None
 
     # -- watching ------------------------------------------------------------------------------
