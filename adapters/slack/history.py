@@ -14,9 +14,10 @@ from slack_sdk.errors import SlackApiError
 from adapters.conversation import Conversation, Message
 from adapters.ports import Transcript
 from adapters.slack.context import Installed, Slack
-from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, reason_of
+from adapters.slack.errors import NoPlace, Unclear, reason_of
 from adapters.slack.event import Said
 from adapters.slack.message import message_of
+from adapters.slack.pages import messages_of
 from adapters.slack.readback import EVENT_TYPE, LONGEST_WAIT
 from adapters.slack.threads import KEEP, thread_note
 
@@ -139,37 +140,11 @@ async def _read(
     wait: float = 0.0,
     own: bool = False,
 ) -> AsyncGenerator[tuple[Message, str]]:
-    """All pages, with each message's own timestamp. Slack gives the oldest first, so a first page alone
-    would be the oldest part; and the root may come with each page."""
-    cursor, seen = "", set[str]()
-    while True:
-        page = await _page(installed, conversation.id, thread, since, cursor, wait)
-        for raw in page.get("messages") or []:
-            ts = str(raw.get("ts") or "")
-            if ts in seen:
-                continue
-            seen.add(ts)
-            if (message := await _told(slack, installed, conversation, raw, own=own)) is not None:
-                yield message, ts
-        following = (page.get("response_metadata") or {}).get("next_cursor") or ""
-        if not following or following == cursor:
-            return
-        cursor = following
-
-
-async def _page(
-    installed: Installed, channel: str, thread: str, since: str, cursor: str, wait: float
-) -> Any:
-    asked: dict[str, Any] = {"channel": channel, "ts": thread, "limit": 200, "include_all_metadata": True}
-    asked |= ({"oldest": since} if since else {}) | ({"cursor": cursor} if cursor else {})
-    for last in (False, True):
-        try:
-            return await attempt(lambda: installed.client.conversations_replies(**asked))
-        except RateLimited as error:
-            if last or error.seconds > wait:
-                raise
-            await asyncio.sleep(error.seconds)
-    raise AssertionError("unreachable")
+    """The whole thread, with each message's own timestamp. Slack gives the oldest first, so a first page
+    alone would be the oldest part."""
+    async for raw in messages_of(installed, conversation.id, thread, since=since, wait=wait):
+        if (message := await _told(slack, installed, conversation, raw, own=own)) is not None:
+            yield message, str(raw.get("ts") or "")
 
 
 async def _told(

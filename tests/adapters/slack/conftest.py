@@ -19,7 +19,7 @@ __all__ = ["redis", "valkey_socket"]
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between tries are no part of what is tested."""
     monkeypatch.setattr("adapters.slack.deliver._PAUSES", (0.0, 0.0, 0.0, 0.0))
-    monkeypatch.setattr("adapters.slack.readback._PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("adapters.slack.pages._PAUSES", (0.0, 0.0, 0.0))
     monkeypatch.setattr("bot.inbox._FIRST_DELAY", 0.0)
 
 
