@@ -9,7 +9,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.slack.deliver import Delivery
-from adapters.slack.errors import NoPlace, Unclear, reason_of
+from adapters.slack.errors import NoPlace, Unclear, reason_of, unbroken
 from adapters.slack.render import SlackMessage
 
 log = structlog.get_logger()
@@ -57,13 +57,7 @@ class Edits:
         while not self.nowhere:
             await self._changed.wait()
             self._changed.clear()
-            # A call on its way is not broken off: what it does would not be known.
-            call = asyncio.ensure_future(self._put())
-            try:
-                await asyncio.shield(call)
-            except asyncio.CancelledError:
-                await asyncio.wait([call])
-                raise
+            await unbroken(self._put())
             await asyncio.sleep(self._every)
 
     async def _put(self) -> None:

@@ -16,7 +16,7 @@ from slack_sdk.errors import SlackApiError
 from adapters.conversation import Delta, Reply, Working
 from adapters.slack import limits
 from adapters.slack.deliver import Delivery
-from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of, reason_of
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of, reason_of, unbroken
 from adapters.slack.plan import Plan
 from adapters.slack.render import SlackMessage, render, streamed_text
 
@@ -78,13 +78,7 @@ class Presenter:
         while True:
             await self._changed.wait()
             self._changed.clear()
-            # A call on its way is never broken off: what it does would not be known.
-            call = asyncio.ensure_future(self._flush())
-            try:
-                await asyncio.shield(call)
-            except asyncio.CancelledError:
-                await asyncio.wait([call])
-                raise
+            await unbroken(self._flush())
             await asyncio.sleep(self._pause())
 
     def _pause(self) -> float:
