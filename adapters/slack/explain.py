@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from adapters.ports import Explanation, ExplanationStep
-from adapters.slack import limits
 from adapters.slack.context import Slack
-from adapters.slack.kit import Json, cut16, plain
-from adapters.slack.render import plain_text, quiet
+from adapters.slack.kit import Json, one_line, quiet_line, section
+from adapters.slack.render import plain_text
 from adapters.slack.surface import Act, open_view
 
 _TITLE: Final = "Why this answer?"
@@ -20,14 +19,13 @@ _QUESTION: Final = 500
 def explanation_view(explanation: Explanation) -> Json:
     """The question, the whole time and tokens, then a step a block."""
     blocks: list[Json] = [
-        {"type": "section", "text": plain(f"“{_one_line(explanation.question, _QUESTION)}”",
-                                          limits.SECTION_TEXT)},
-        _quiet_line(_total(explanation)),
+        section(f"“{one_line(explanation.question, _QUESTION)}”"),
+        quiet_line(_total(explanation)),
         {"type": "divider"},
-    ]  # fmt: skip
+    ]
     blocks += [_step(number, step) for number, step in enumerate(explanation.steps[:_STEPS], 1)]
     if len(explanation.steps) > _STEPS:
-        blocks.append(_quiet_line(f"And {len(explanation.steps) - _STEPS} more steps."))
+        blocks.append(quiet_line(f"And {len(explanation.steps) - _STEPS} more steps."))
     return {
         "type": "modal",
         "title": plain_text(_TITLE),
@@ -51,14 +49,14 @@ def _step(number: int, step: ExplanationStep) -> Json:
     if step.input_tokens or step.output_tokens:
         facts.append(_tokens(step.input_tokens, step.output_tokens))
     elements: list[Json] = [
-        {"type": "text", "text": f"{number}. {_one_line(step.title, 150)}", "style": {"bold": True}},
+        {"type": "text", "text": f"{number}. {one_line(step.title, 150)}", "style": {"bold": True}},
         {"type": "text", "text": f"  {', '.join(facts)}", "style": {"italic": True}},
     ]
-    lines = [_one_line(line, _LINE) for line in step.lines if line.strip()]
+    lines = [one_line(line, _LINE) for line in step.lines if line.strip()]
     more = len(lines) - _LINES
     shown = [*lines[:_LINES], *([f"and {more} more"] if more > 0 else [])]
     if step.note.strip():
-        shown.append(_one_line(step.note, _LINE))
+        shown.append(one_line(step.note, _LINE))
     elements += [{"type": "text", "text": f"\n{line}"} for line in shown]
     return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": elements}]}
 
@@ -69,14 +67,6 @@ def _time(ms: float) -> str:
 
 def _tokens(read: int, written: int) -> str:
     return f"{read:,} tokens read, {written:,} written"
-
-
-def _one_line(text: str, most: int) -> str:
-    return cut16(quiet(" ".join(text.split())), most)
-
-
-def _quiet_line(text: str) -> Json:
-    return {"type": "context", "elements": [plain(text, limits.CONTEXT_TEXT)]}
 
 
 async def open_explanation(slack: Slack, act: Act, turn_id: str) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from adapters.ports import DocumentView, SearchHit, SearchMode, UnansweredQuestion
 from adapters.slack import limits
-from adapters.slack.kit import Json, cut16, plain
+from adapters.slack.kit import Json, cut16, plain, quiet_line, section
 from adapters.slack.listing import document_block, hit_block
 from adapters.slack.render import plain_text
 
@@ -48,10 +48,7 @@ def home_view(
     """What a person finds there: what they may do, documents, a search test; for admins what was not
     answered."""
     blocks = [
-        {
-            "type": "section",
-            "text": plain(_may(may_upload=may_upload, is_admin=is_admin), limits.SECTION_TEXT),
-        },
+        section(_may(may_upload=may_upload, is_admin=is_admin)),
         _actions(may_upload=may_upload, is_admin=is_admin),
     ]
     if is_admin:
@@ -85,24 +82,24 @@ def _button(action_id: str, label: str, *, primary: bool = False) -> Json:
 def _documents(documents: Sequence[DocumentView]) -> list[Json]:
     """What is on its way or has failed first, then the newest."""
     if not documents:
-        return [_header("Documents"), _line("There are none yet that you can ask about.")]
+        return [_header("Documents"), quiet_line("There are none yet that you can ask about.")]
     newest = sorted(documents, key=lambda document: document.uploaded_at, reverse=True)
     stages = {"failed": 1, "done": 2, "cancelled": 2}
     newest.sort(key=lambda document: stages.get(document.state.stage, 0))
     blocks = [_header(f"Documents ({len(documents)})"), *map(document_block, newest[:DOCUMENTS])]
     if len(newest) > DOCUMENTS:
-        blocks.append(_line(f"And {len(newest) - DOCUMENTS} more. /kb list shows all."))
+        blocks.append(quiet_line(f"And {len(newest) - DOCUMENTS} more. /kb list shows all."))
     return blocks
 
 
 def _unanswered(questions: Sequence[UnansweredQuestion]) -> list[Json]:
     blocks = [_header("Recent questions without an answer")]
     if not questions:
-        return [*blocks, _line("There are none.")]
+        return [*blocks, quiet_line("There are none.")]
     for question in questions[:QUESTIONS]:
         where = f", in #{question.where}" if question.where else ""
         words = cut16(" ".join(question.question.split()), _QUESTION)
-        blocks.append(_line(f"“{words}” ({question.at:%Y-%m-%d}{where})"))
+        blocks.append(quiet_line(f"“{words}” ({question.at:%Y-%m-%d}{where})"))
     return blocks
 
 
@@ -131,13 +128,9 @@ def _search(searched: Searched | None) -> list[Json]:
         return blocks
     about = f"“{cut16(searched.words, _QUESTION)}”, {searched.mode}:"
     if searched.problem or not searched.hits:
-        return [*blocks, _line(f"{about} {searched.problem or 'nothing found.'}")]
-    return [*blocks, _line(about), *(hit_block(hit) for hit in searched.hits[:HITS])]
+        return [*blocks, quiet_line(f"{about} {searched.problem or 'nothing found.'}")]
+    return [*blocks, quiet_line(about), *(hit_block(hit) for hit in searched.hits[:HITS])]
 
 
 def _header(text: str) -> Json:
     return {"type": "header", "text": plain(text, limits.HEADER_TEXT)}
-
-
-def _line(text: str) -> Json:
-    return {"type": "context", "elements": [plain(text, limits.CONTEXT_TEXT)]}

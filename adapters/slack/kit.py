@@ -29,11 +29,24 @@ def escape(text: str) -> str:
     return quiet(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def one_line(text: str, most: int) -> str:
+    """Words that order nothing, on one line."""
+    return cut16(quiet(" ".join(text.split())), most)
+
+
+def section(text: str) -> Json:
+    return {"type": "section", "text": plain(text, limits.SECTION_TEXT)}
+
+
+def quiet_line(text: str) -> Json:
+    """Small and grey."""
+    return {"type": "context", "elements": [plain(text, limits.CONTEXT_TEXT)]}
+
+
 def sentence(text: str) -> SlackMessage:
     """A message of some words, without markup."""
     short = cut16(text, limits.SECTION_TEXT)
-    blocks = [{"type": "section", "text": plain(short, limits.SECTION_TEXT)}]
-    return SlackMessage(text=cut16(escape(short), limits.TEXT), blocks=blocks)
+    return SlackMessage(text=cut16(escape(short), limits.TEXT), blocks=[section(short)])
 
 
 def notice_view(title: str, text: str) -> dict[str, Any]:
@@ -42,5 +55,5 @@ def notice_view(title: str, text: str) -> dict[str, Any]:
         "type": "modal",
         "title": plain(title, limits.VIEW_TITLE),
         "close": plain_text("Close"),
-        "blocks": [{"type": "section", "text": plain(text, limits.SECTION_TEXT)}],
+        "blocks": [section(text)],
     }

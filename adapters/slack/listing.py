@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from adapters.conversation import place_in
 from adapters.markdown import is_web
 from adapters.ports import DocumentView, SearchHit
 from adapters.slack import limits
-from adapters.slack.kit import Json, cut16, escape, plain
+from adapters.slack.kit import Json, cut16, escape, one_line, plain, section
 from adapters.slack.progress import item_line, stage_words
-from adapters.slack.render import SlackMessage, plain_text, quiet
+from adapters.slack.render import SlackMessage, plain_text
 
 #: Documents on a page of `/kb list`.
 PAGE: Final = 10
@@ -39,7 +39,7 @@ def document_line(document: DocumentView, number: int | None = None) -> str:
 def document_block(document: DocumentView, number: int | None = None) -> Json:
     """With a button that deletes it, where the person may."""
     line = document_line(document, number)
-    block: Json = {"type": "section", "text": plain(line, limits.SECTION_TEXT)}
+    block = section(line)
     if document.editable:
         block["accessory"] = delete_button(document, ask=True)
     return block
@@ -108,8 +108,7 @@ def status_message(documents: Sequence[DocumentView]) -> SlackMessage:
     lines = [item_line(item) for item in [*busy, *failed]]
     if len(lines) > PAGE:
         lines = [*lines[:PAGE], f"And {len(lines) - PAGE} more."]
-    blocks: list[Json] = [{"type": "section", "text": plain(line, limits.SECTION_TEXT)} for line in lines]
-    return _message(f"Documents: {', '.join(parts)}.", blocks, lines)
+    return _message(f"Documents: {', '.join(parts)}.", [section(line) for line in lines], lines)
 
 
 def confirm_message(document: DocumentView) -> SlackMessage:
@@ -128,20 +127,20 @@ def choose_message(documents: Sequence[DocumentView]) -> SlackMessage:
 
 def hit_block(hit: SearchHit) -> Json:
     """One passage: rank, title as a link, place, score, rank in each list; then its first words."""
-    title = _words(hit.title, _TITLE) or "Untitled"
+    title = one_line(hit.title, _TITLE) or "Untitled"
     url = hit.url
     linked: Json = {"type": "text", "text": title, "style": {"bold": True}}
     if url is not None and is_web(url) and len(url) <= limits.URL:
         linked = {"type": "link", "url": url, "text": title, "style": {"bold": True}}
-    place = _words(place_in(hit.name, hit.page, None, hit.heading_path), _TITLE)
-    lists = ", ".join(f"{_words(name, 20)} {rank}" for name, (rank, _) in hit.lists.items())
+    place = one_line(place_in(hit.name, hit.page, None, hit.heading_path), _TITLE)
+    lists = ", ".join(f"{one_line(name, 20)} {rank}" for name, (rank, _) in hit.lists.items())
     facts = [place, f"score {hit.score:.{_SCORES}f}", lists]
     elements: list[Json] = [
         {"type": "text", "text": f"{hit.rank}. "},
         linked,
         {"type": "text", "text": " · " + " · ".join(filter(None, facts))},
     ]
-    if snippet := _words(hit.text, _SNIPPET):
+    if snippet := one_line(hit.text, _SNIPPET):
         elements.append({"type": "text", "text": f"\n{snippet}"})
     return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": elements}]}
 
@@ -151,15 +150,10 @@ def hits_message(words: str, hits: Sequence[SearchHit]) -> SlackMessage:
     about = cut16(words, _TITLE)
     if not hits:
         return _message(f"Nothing found for “{about}”. Other words may do better.", [])
-    lines = [f"{hit.rank}. {_words(hit.title, _TITLE)}: {_words(hit.text, _SNIPPET)}" for hit in hits]
+    lines = [f"{hit.rank}. {one_line(hit.title, _TITLE)}: {one_line(hit.text, _SNIPPET)}" for hit in hits]
     return _message(f"The best passages for “{about}”:", [hit_block(hit) for hit in hits], lines)
 
 
-def _words(text: str, most: int) -> str:
-    return cut16(quiet(" ".join(text.split())), most)
-
-
 def _message(head: str, blocks: list[Json], lines: Sequence[str] = ()) -> SlackMessage:
-    first: dict[str, Any] = {"type": "section", "text": plain(head, limits.SECTION_TEXT)}
     text = cut16(escape("\n".join([head, *lines])), limits.TEXT)
-    return SlackMessage(text=text, blocks=[first, *blocks])
+    return SlackMessage(text=text, blocks=[section(head), *blocks])

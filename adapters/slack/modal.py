@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from adapters.forms import Field, Form, Submission
 from adapters.slack import limits
-from adapters.slack.kit import Json, cut16, plain
+from adapters.slack.kit import Json, cut16, plain, quiet_line, section
 from adapters.slack.modal_fields import field_block, field_value
 from adapters.slack.render import utf16
 from adapters.slack.validate import PayloadTooLarge
@@ -38,7 +38,7 @@ def form_view(form: Form, callback_id: str, *, line: str = "") -> Json:
         raise PayloadTooLarge("/private_metadata", f"at most {limits.PRIVATE_METADATA} characters")
     blocks: list[Json] = []
     for text in filter(str.strip, (line, form.intro)):
-        blocks.append({"type": "section", "text": plain(text, limits.SECTION_TEXT)})
+        blocks.append(section(text))
     fields, full = list(_fields(form)), False
     for position, block in enumerate(fields):
         if len(blocks) == limits.VIEW_BLOCKS - 1 and position < len(fields) - 1:
@@ -47,7 +47,7 @@ def form_view(form: Form, callback_id: str, *, line: str = "") -> Json:
         blocks.append(block)
     if full or not blocks:
         text = _TOO_MANY if full else "There is nothing to fill in."
-        blocks.append({"type": "context", "elements": [plain(text, limits.CONTEXT_TEXT)]})
+        blocks.append(quiet_line(text))
     view: Json = {
         "type": "modal",
         "callback_id": callback_id,

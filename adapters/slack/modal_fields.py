@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from adapters.forms import Field, Option
 from adapters.slack import limits
-from adapters.slack.kit import Json, cut16, plain
+from adapters.slack.kit import Json, cut16, plain, quiet_line, section
 from adapters.slack.render import plain_text, utf16
 
 _ON: Final = "on"
@@ -24,13 +24,13 @@ def field_block(field: Field, block_id: str) -> Json | None:
     to show."""
     if field.kind == "info":
         text = "\n".join(filter(None, (field.label, str(field.value or ""), field.help)))
-        return {"type": "section", "text": plain(text, limits.SECTION_TEXT)} if text.strip() else None
+        return section(text) if text.strip() else None
     label = field.label.strip() or field.name
     if field.disabled_because is not None:
-        return _quiet_line(f"{label}: {field.disabled_because}")
+        return quiet_line(f"{label}: {field.disabled_because}")
     element = _element(field)
     if element is None:
-        return _quiet_line(f"{label}: this can't be changed in Slack. Use the settings page.")
+        return quiet_line(f"{label}: this can't be changed in Slack. Use the settings page.")
     block: Json = {
         "type": "input",
         "block_id": block_id,
@@ -68,10 +68,6 @@ def number_text(value: float) -> str:
     """As Slack takes it: every digit, no exponent."""
     text = format(Decimal(repr(value)), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def _quiet_line(text: str) -> Json:
-    return {"type": "context", "elements": [plain(text, limits.CONTEXT_TEXT)]}
 
 
 def _element(field: Field) -> Json | None:

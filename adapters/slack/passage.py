@@ -12,7 +12,7 @@ from adapters.markdown import is_web
 from adapters.ports import Refused
 from adapters.slack import limits
 from adapters.slack.context import Slack
-from adapters.slack.kit import Json, cut16, plain
+from adapters.slack.kit import Json, cut16, plain, quiet_line
 from adapters.slack.render import PASSAGE, plain_text, quiet
 from adapters.slack.surface import Act, ending, open_view
 
@@ -28,7 +28,7 @@ def passage_view(citation: Citation) -> Json:
     title = citation.title.strip() or citation.name
     blocks: list[Json] = [{"type": "header", "text": plain(title, _TITLE)}]
     if place := citation.place():
-        blocks.append({"type": "context", "elements": [plain(place, limits.CONTEXT_TEXT)]})
+        blocks.append(quiet_line(place))
     before, quote, after = split(citation.passage, citation.quote)
     parts = [(before, False), (quote, True), (after, False)]
     elements: list[Json] = [

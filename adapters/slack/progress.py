@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from adapters.forms import DocumentStage, Progress, ProgressItem
 from adapters.slack import limits
-from adapters.slack.kit import cut16, escape, plain
+from adapters.slack.kit import cut16, escape, quiet_line, section
 from adapters.slack.render import SlackMessage
 
 #: Documents that are named; of the others it is said how many they are.
@@ -82,13 +82,13 @@ def progress_message(items: Sequence[ProgressItem], *, fetching: int = 0, note: 
     if rest := ordered[NAMED:]:
         counts = Counter(_STAGES[item.stage] for item in rest)
         lines.append(f"And {len(rest)} more: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
-    blocks: list[dict[str, Any]] = [{"type": "section", "text": plain(head, limits.SECTION_TEXT)}]
+    blocks: list[dict[str, Any]] = [section(head)]
     # A section holds about thirty lines; each line stands whole in one.
     for start in range(0, len(lines), 8):
         text = "\n".join(lines[start : start + 8])
-        blocks.append({"type": "section", "text": plain(text, limits.SECTION_TEXT)})
+        blocks.append(section(text))
     if note:
-        blocks.append({"type": "context", "elements": [plain(note, limits.CONTEXT_TEXT)]})
+        blocks.append(quiet_line(note))
     text = "\n".join([head, *lines])
     return SlackMessage(text=cut16(escape(text), limits.TEXT), blocks=blocks)
 
