@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
-from typing import Final, cast
+from collections.abc import Sequence
+from contextlib import suppress
 
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from adapters.conversation import Delta, Message, Reply, ReplyEvent, Turn
+from adapters.answering import reply_to
+from adapters.conversation import Message, Reply, Turn
 from adapters.durable import Incoming
+from adapters.history import reply_id
 from adapters.markdown import cut
-from adapters.ports import Actor, Manner
+from adapters.ports import Manner
 from adapters.slack import limits
 from adapters.slack.context import Installed, Slack
 from adapters.slack.deliver import Delivery
@@ -25,11 +26,6 @@ from adapters.slack.threads import Threads
 from adapters.slack.turn import attached, question_of, turn_of
 
 log = structlog.get_logger()
-
-#: After that many beginnings of one question it is not worked again: it may be what kills the process.
-TRIES: Final = 3
-_WRONG: Final = "Something went wrong on my side. Please ask again."
-_STOPPED: Final = "Stopped, as you asked."
 
 
 class Answering:
@@ -94,15 +90,17 @@ class Answering:
         await delivery.open()
         if delivery.done:
             return
-        if turn is None:
-            reply = _apology(incoming)
-        elif incoming.starts > TRIES:
-            # Answered before, and not delivered while Slack was away; else it may be what kills.
-            actor = Actor(workspace=turn.workspace, person=turn.asker, conversation=turn.conversation)
-            stored = await self._slack.bot.answers.reply(actor, incoming.id)
-            reply = stored or _apology(incoming)
-        else:
-            reply = await self._reply(turn, delivery, user, lane)
+        with self._threads.running.question(lane) as stopped:
+            presenter = Presenter(
+                delivery,
+                user=user,
+                streaming=self._slack.settings.streaming,
+                stopped=stopped,
+                refuses=self._no_streaming,
+            )
+            reply = await reply_to(
+                self._slack.bot.answers, incoming, turn, presenter=presenter, stopped=stopped
+            )
         if notes:
             reply = reply.model_copy(update={"notes": (*notes, *reply.notes)})
         messages = await self.messages(reply)
@@ -118,78 +116,13 @@ class Answering:
             await self._slack.bot.transcript.append(
                 turn.conversation,
                 Message(
-                    id=f"reply:{reply.turn_id}", role="assistant", text=reply.text, turn_id=reply.turn_id
+                    id=reply_id(reply.turn_id), role="assistant", text=reply.text, turn_id=reply.turn_id
                 ),
             )
 
     async def messages(self, reply: Reply) -> list[SlackMessage]:
         """In a thread: text that was made to be slow to parse holds up nobody else."""
         return await asyncio.to_thread(render, reply)
-
-    async def unseen(self, turn: Turn, incoming: Incoming) -> Reply:
-        """The reply without showing it on the way."""
-        if incoming.starts <= TRIES:
-            async for event in self._slack.bot.answers.answer(turn):
-                if isinstance(event, Reply):
-                    return event
-        return _apology(incoming)
-
-    async def _reply(self, turn: Turn, delivery: Delivery, user: str, lane: str) -> Reply:
-        """The bot's reply, shown while it comes; or where it was stopped."""
-        with self._threads.running(lane) as stopped:
-            presenter = Presenter(
-                delivery,
-                user=user,
-                streaming=self._slack.settings.streaming,
-                stopped=stopped,
-                refuses=self._no_streaming,
-            )
-            said: list[str] = []
-            reply: Reply | None = None
-            try:
-                async with aclosing(self._events(turn, stopped)) as events:
-                    async for event in events:
-                        if isinstance(event, Reply):
-                            reply = event
-                            break
-                        if isinstance(event, Delta):
-                            said.append(event.text)
-                        presenter.show(event)
-            finally:
-                await presenter.end()
-        if reply is not None:
-            return reply
-        log.info("slack_turn_stopped")
-        text = "".join(said).strip()
-        return Reply(
-            turn_id=turn.id,
-            kind="notice",
-            text=text or _STOPPED,
-            notes=(_STOPPED,) if text else (),
-        )
-
-    async def _events(self, turn: Turn, stopped: asyncio.Event) -> AsyncGenerator[ReplyEvent]:
-        """The answer's events until a person presses stop."""
-        stop = asyncio.create_task(stopped.wait())
-        answer = cast("AsyncGenerator[ReplyEvent]", self._slack.bot.answers.answer(turn))
-        try:
-            while True:
-                following = asyncio.ensure_future(anext(answer))
-                try:
-                    await asyncio.wait([following, stop], return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    if not following.done():
-                        following.cancel()
-                        await asyncio.wait([following])
-                if following.cancelled():
-                    return
-                try:
-                    yield following.result()
-                except StopAsyncIteration:
-                    return
-        finally:
-            stop.cancel()
-            await answer.aclose()
 
     async def _elsewhere(self, installed: Installed, delivery: Delivery, user: str, code: str) -> None:
         """The reply has no place where it was asked for: one sentence to the person who asked."""
@@ -209,7 +142,3 @@ class Answering:
             await notice.finish(render(Reply(turn_id=delivery.turn_id, kind="notice", text=text)))
         except (NoPlace, SlackApiError) as error:
             log.error("slack_person_not_told", error=reason_of(error))
-
-
-def _apology(incoming: Incoming) -> Reply:
-    return Reply(turn_id=incoming.id, kind="apology", text=_WRONG, reference=incoming.id)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from adapters.conversation import Conversation, Message, Reply, Turn
+from adapters.answering import unseen
+from adapters.conversation import Reply, Turn
 from adapters.durable import Incoming
 from adapters.slack.answer import Answering
 from adapters.slack.context import Installed, Slack
@@ -14,6 +15,7 @@ from adapters.slack.errors import NoPlace, attempt, code_of
 from adapters.slack.history import history
 from adapters.slack.message import readable_text
 from adapters.slack.surface import answer_url
+from adapters.slack.turn import asker
 
 log = structlog.get_logger()
 
@@ -23,8 +25,7 @@ async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> No
     told = incoming.payload
     installed = await slack.clients.of(told["team"], told["enterprise"])
     user, channel, thread = told["user"], told["channel"], told["thread"]
-    person = await slack.people.person(installed, user)
-    person = person.model_copy(update={"groups": await slack.people.groups(installed, user)})
+    person = await asker(slack, installed, user)
     conversation = await slack.conversation(installed, channel, thread=thread)
     turn = Turn(
         id=incoming.id,
@@ -33,7 +34,7 @@ async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> No
         asker=person,
         text=await readable_text(slack, installed, told["text"]),
         private=bool(told["private"]),
-        history=await _history(slack, installed, conversation),
+        history=await history(slack, installed, conversation, before=None, store=slack.bot.transcript),
         locale=await slack.people.locale(installed, user),
     )
     if turn.private:
@@ -47,12 +48,6 @@ async def work_ask(slack: Slack, answering: Answering, incoming: Incoming) -> No
     await answering.end(incoming, installed, delivery, turn, user=user, lane=incoming.lane, notes=[note])
 
 
-async def _history(slack: Slack, installed: Installed, conversation: Conversation) -> tuple[Message, ...]:
-    if conversation.thread is None:
-        return ()
-    return await history(slack, installed, conversation, before="9999999999", store=slack.bot.transcript)
-
-
 async def _privately(
     slack: Slack,
     answering: Answering,
@@ -62,7 +57,7 @@ async def _privately(
     incoming: Incoming,
 ) -> None:
     """Such a message can't be read back: after a kill it is sent again, rather than not at all."""
-    reply = await answering.unseen(turn, incoming)
+    reply = await unseen(slack.bot.answers, incoming, turn)
     for message in await answering.messages(reply):
         if response_url is not None and await answer_url(
             response_url, {**message, "replace_original": False}, thread=turn.conversation.thread

@@ -40,6 +40,11 @@ KEEP: Final = 90 * 24 * 3600
 _PAUSES: Final = (0.3, 1.0, 3.0, 8.0)
 
 
+def posted_note(turn_id: str) -> str:
+    """Name of the note that tells where a turn's messages are."""
+    return f"slack-posted:{turn_id}"
+
+
 @dataclass
 class Delivery:
     """The messages of one turn. `resumed`: something of it may be there already."""
@@ -62,7 +67,7 @@ class Delivery:
 
     @property
     def note(self) -> str:
-        return f"slack-posted:{self.turn_id}"
+        return posted_note(self.turn_id)
 
     async def open(self) -> None:
         """Learn what an earlier run has posted."""

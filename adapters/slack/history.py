@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from typing import Any, Final, cast
 
 import structlog
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Conversation, Message
+from adapters.history import MOST, reply_id, within
 from adapters.ports import Transcript
 from adapters.slack.context import Installed, Slack
 from adapters.slack.errors import NoPlace, Unclear, reason_of
@@ -23,31 +24,17 @@ from adapters.slack.threads import KEEP, thread_note
 
 log = structlog.get_logger()
 
-#: Estimated tokens that a thread's older messages may have together.
-BUDGET: Final = 4_000
-#: Messages looked at.
-MOST: Final = 200
 #: Seconds that a question waits for Slack to tell the thread, in all, before it goes on without.
 PATIENCE: Final = 8.0
 #: Seconds after which a question that opens a thread is late: others may have answered it meanwhile.
 _LATE: Final = 120.0
-#: Characters of one token.
-_NARROW, _WIDE = 0.25, 1.0
-
-
-def _cost(char: str) -> float:
-    return _WIDE if ord(char) > 0x2E80 else _NARROW
-
-
-def tokens(text: str) -> int:
-    """An estimate: four characters of an alphabet, or one of another script; and who said it."""
-    return int(sum(map(_cost, text))) + 4
 
 
 async def history(
-    slack: Slack, installed: Installed, conversation: Conversation, *, before: str, store: Transcript
+    slack: Slack, installed: Installed, conversation: Conversation, *, before: str | None, store: Transcript
 ) -> tuple[Message, ...]:
-    """Oldest first, the root always among them, of the rest the newest that fit.
+    """Oldest first, the root always among them, of the rest the newest that fit. `before` is the
+    question's own timestamp; None where it is no message of the thread.
 
     Slack is asked once a thread, for what was said before the bot came; afterwards events tell. Where it
     can't be asked, the question goes on with what is known.
@@ -63,7 +50,8 @@ async def history(
         await _fill(slack, installed, conversation, thread, note, store)
     found = await store.recent(conversation, limit=MOST)
     # The bot's own have ids of their own; one turn at a time, so they are older than the question.
-    return within([m for m in found if m.role == "assistant" or _earlier(m.id, before)], thread)
+    earlier = [m for m in found if m.role == "assistant" or before is None or _earlier(m.id, before)]
+    return within(earlier, thread)
 
 
 async def _fill(
@@ -90,30 +78,6 @@ async def _fill(
         log.warning("slack_thread_unread", error=reason_of(error))
         if read != since:
             await slack.bot.notes.write(note, {"read": read}, seconds=KEEP)
-
-
-def within(messages: Sequence[Message], root: str, budget: int = BUDGET) -> tuple[Message, ...]:
-    """The root and the newest messages that fit the budget, at least the newest one. Where these two are
-    too long by themselves, they are cut; the root may have half."""
-    first = [_cut(message, budget // 2) for message in messages if message.id == root]
-    left = budget - sum(tokens(message.text) for message in first)
-    newest: list[Message] = []
-    for message in reversed([message for message in messages if message.id != root]):
-        fitting = message if newest else _cut(message, left)
-        left -= tokens(fitting.text)
-        if left < 0 and newest:
-            break
-        newest.append(fitting)
-    return (*first, *reversed(newest))
-
-
-def _cut(message: Message, most: int) -> Message:
-    if tokens(message.text) <= most:
-        return message
-    left, end = most - 5.0, 0
-    while end < len(message.text) and (left := left - _cost(message.text[end])) >= 0:
-        end += 1
-    return message.model_copy(update={"text": f"{message.text[:end].rstrip()}…"})
 
 
 def _earlier(ts: str, before: str) -> bool:
@@ -212,7 +176,7 @@ async def _own_answer(
     text = reply.text if reply is not None else message.text
     return message.model_copy(
         update={
-            "id": f"reply:{turn_id}:{part}" if part else f"reply:{turn_id}",
+            "id": reply_id(turn_id, part),
             "role": "assistant",
             "author": None,
             "text": text,

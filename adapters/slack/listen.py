@@ -54,7 +54,7 @@ async def _accept(slack: Slack, threads: Threads, body: dict[str, Any]) -> bool:
             await _joined(slack, body)
         case "agent_session_stopped":
             name = lane(body.get("team_id", ""), event.get("channel", ""), event.get("thread_ts", ""))
-            await threads.stop(name)
+            threads.running.stop(name)
         case _:
             return False
     return True

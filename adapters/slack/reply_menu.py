@@ -10,9 +10,11 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.errors import SlackApiError
 
 from adapters.durable import Incoming
+from adapters.history import reply_id
 from adapters.ports import Refused
 from adapters.slack import work
 from adapters.slack.context import Slack
+from adapters.slack.deliver import posted_note
 from adapters.slack.errors import GONE, attempt, code_of
 from adapters.slack.event import lane
 from adapters.slack.explain import open_explanation
@@ -72,8 +74,7 @@ async def delete_reply(slack: Slack, act: Act, turn_id: str) -> None:
         if act.response_url:
             await answer_url(act.response_url, {"delete_original": True})
         return
-    note = f"slack-posted:{turn_id}"
-    kept = await slack.bot.notes.read(note)
+    kept = await slack.bot.notes.read(posted_note(turn_id))
     places = [tuple(place.split(" ", 1)) for part, place in kept.items() if part.isdecimal()]
     client = (await act.installed(slack)).client
     for channel, ts in places or [(act.channel or "", act.message or "")]:
@@ -82,7 +83,7 @@ async def delete_reply(slack: Slack, act: Act, turn_id: str) -> None:
         except SlackApiError as error:
             if code_of(error) not in GONE:
                 raise
-    await slack.bot.transcript.forget(actor.conversation, f"reply:{turn_id}")
+    await slack.bot.transcript.forget(actor.conversation, reply_id(turn_id))
     await act.tell(slack, "The answer is deleted.")
 
 

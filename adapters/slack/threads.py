@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Final
 
+from adapters.answering import Running
 from adapters.conversation import Message
 from adapters.slack.context import Installed, Slack
 from adapters.slack.event import Said, lane
@@ -28,8 +26,8 @@ class Threads:
         self._slack = slack
         #: Known ones, so that most messages cost no question to the store.
         self._known: OrderedDict[str, None] = OrderedDict()
-        #: Set when a person presses stop, by lane.
-        self._running: dict[str, asyncio.Event] = {}
+        #: What can be stopped; what runs in another process hears of it from Slack's stream.
+        self.running = Running()
 
     async def open(self, team: str, channel: str, root: str) -> None:
         """From now on messages there may be for the bot, also those that don't mention it."""
@@ -64,18 +62,3 @@ class Threads:
         installed = await self._slack.clients.of(team)
         conversation = await self._slack.conversation(installed, channel, thread=root)
         await self._slack.bot.transcript.forget(conversation, ts)
-
-    async def stop(self, name: str) -> None:
-        """A person pressed stop; what runs there in another process hears it from Slack's stream."""
-        if (stopped := self._running.get(name)) is not None:
-            stopped.set()
-
-    @contextmanager
-    def running(self, name: str) -> Generator[asyncio.Event]:
-        """While a question of that lane is worked; the event is set when it shall stop."""
-        stopped = asyncio.Event()
-        self._running[name] = stopped
-        try:
-            yield stopped
-        finally:
-            del self._running[name]

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from adapters.conversation import Message, Turn, UploadedFile
+from adapters.conversation import Message, Person, Turn, UploadedFile
 from adapters.ports import Refused
 from adapters.slack.context import Installed, Slack
 from adapters.slack.event import Said
@@ -40,6 +40,12 @@ async def attached(
             await asyncio.to_thread(file.path.unlink, missing_ok=True)
 
 
+async def asker(slack: Slack, installed: Installed, user: str) -> Person:
+    """Who asks, with the user groups they are in."""
+    person = await slack.people.person(installed, user)
+    return person.model_copy(update={"groups": await slack.people.groups(installed, user)})
+
+
 async def turn_of(slack: Slack, installed: Installed, said: Said, turn_id: str) -> Turn:
     """The question with its thread, without its files. Names that Slack does not tell are left as they
     are."""
@@ -51,7 +57,7 @@ async def turn_of(slack: Slack, installed: Installed, said: Said, turn_id: str) 
         id=turn_id,
         workspace=await slack.workspace(installed),
         conversation=conversation,
-        asker=author.model_copy(update={"groups": await slack.people.groups(installed, author.id)}),
+        asker=await asker(slack, installed, author.id),
         text=question.text,
         history=await history(slack, installed, conversation, before=said.ts, store=slack.bot.transcript),
         locale=await slack.people.locale(installed, said.user or ""),

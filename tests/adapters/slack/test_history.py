@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.conversation import Conversation, Message
-from adapters.slack.history import BUDGET, history, read_thread, tokens, within
+from adapters.history import BUDGET, tokens, within
+from adapters.slack.history import history, read_thread
 from adapters.slack.render import render
 from tests.adapters.slack.places import installed_in
 from tests.adapters.slack.site import Site, World, answer_of
