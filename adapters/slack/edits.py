@@ -9,8 +9,9 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.slack.deliver import Delivery
-from adapters.slack.errors import NoPlace, Unclear, reason_of, unbroken
+from adapters.slack.errors import NoPlace, Unclear, reason_of
 from adapters.slack.render import SlackMessage
+from adapters.tasks import unbroken
 
 log = structlog.get_logger()
 

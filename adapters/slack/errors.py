@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
 from aiohttp import ClientError
@@ -100,16 +99,6 @@ async def attempt(call: Callable[[], Awaitable[Any]]) -> Any:
         raise
     except (TimeoutError, ClientError, SlackClientError, OSError) as error:
         raise Unclear(type(error).__name__) from error
-
-
-async def unbroken(call: Coroutine[Any, Any, None]) -> None:
-    """Make a call that a cancellation does not break off: what it did would not be known."""
-    task = asyncio.ensure_future(call)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
 
 
 def retry_after(headers: Mapping[str, Any]) -> float:

@@ -16,9 +16,10 @@ from slack_sdk.errors import SlackApiError
 from adapters.conversation import Delta, Reply, Working
 from adapters.slack import limits
 from adapters.slack.deliver import Delivery
-from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of, reason_of, unbroken
+from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of, reason_of
 from adapters.slack.plan import Plan
 from adapters.slack.render import SlackMessage, render, streamed_text
+from adapters.tasks import unbroken
 
 log = structlog.get_logger()
 
