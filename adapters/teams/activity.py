@@ -56,7 +56,12 @@ class Said(BaseModel):
         return f"{self.reference.tenant}:{self.reference.channel}:{self.id}"
 
     @property
+    def by_bot(self) -> bool:
+        return self.who.role == "bot" or self.who.user.startswith("28:")
+
+    @property
     def addressed(self) -> bool:
+        """Meant for the bot, whatever the workspace's settings say."""
         return self.mentioned or self.reference.direct or self.value is not None
 
 

@@ -8,3 +8,8 @@ ACTIVITY_BYTES = 80_000
 CITATIONS = 10
 CITATION_NAME, CITATION_ABSTRACT = 80, 160
 URL = 2_000
+
+#: A stream: seconds between two requests, seconds that it may take, characters of its text.
+STREAM_EVERY = 1.1
+STREAM_SECONDS = 120.0
+STREAM_TEXT = 28_000
