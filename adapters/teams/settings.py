@@ -16,6 +16,8 @@ class TeamsSettings:
     app_type: str = "MultiTenant"
     #: Of the app registration, where it is for one tenant.
     app_tenant: str | None = None
+    #: Where tokens are had.
+    login_url: str = "https://login.microsoftonline.com"
     #: Tenants whose people may use the bot; empty: all.
     allowed_tenants: frozenset[str] = frozenset()
     #: Where keys of the Bot Connector are described; None: Microsoft's own.

@@ -1,0 +1,123 @@
+"""One call of the Bot Connector's REST API: tried again where that can't do a thing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+import structlog
+from aiohttp import (
+    ClientConnectorCertificateError,
+    ClientConnectorError,
+    ClientError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    ConnectionTimeoutError,
+)
+
+from adapters.teams.credentials import Credentials, NoToken
+from adapters.teams.errors import NO_PLACE, NoPlace, RateLimited, TeamsError, Unclear
+
+log = structlog.get_logger()
+
+#: Answers after which Microsoft asks to try again, since the call had no effect.
+_AGAIN: Final = frozenset({412, 502, 504})
+#: Calls that leave things the same when they are made twice.
+_SAME: Final = frozenset({"GET", "PUT", "DELETE"})
+#: Seconds waited here when Teams says "later", and between other tries; beyond, the caller decides.
+LONGEST_WAIT: Final = 20.0
+_PAUSES: Final = (0.5, 1.5, 4.0)
+
+
+class Rest:
+    def __init__(self, session: ClientSession, credentials: Credentials, timeout: float) -> None:
+        self._session, self._credentials = session, credentials
+        self._timeout = ClientTimeout(total=timeout, sock_connect=min(10.0, timeout))
+
+    async def call(self, method: str, url: str, body: Any = None) -> dict[str, Any]:
+        """The JSON object of the answer; empty where it has none. Raises what `errors` names."""
+        fresh = False
+        for number in range(len(_PAUSES) + 1):
+            last = number == len(_PAUSES)
+            pause = _PAUSES[min(number, len(_PAUSES) - 1)] * random.uniform(0.7, 1.3)  # noqa: S311
+            try:
+                return await self._once(method, url, body, fresh=fresh)
+            except RateLimited as error:
+                if last or error.seconds > LONGEST_WAIT:
+                    raise
+                pause = error.seconds + random.uniform(0, 0.5)  # noqa: S311
+            except _NoEffect as error:
+                if last:
+                    raise Unclear(str(error)) from error
+            except Unclear:
+                if last or method not in _SAME:
+                    raise
+            except TeamsError as error:
+                if error.status != 401 or fresh:
+                    raise
+                fresh, pause = True, 0.0
+            await asyncio.sleep(pause)
+        raise AssertionError("unreachable")
+
+    async def _once(self, method: str, url: str, body: Any, *, fresh: bool) -> dict[str, Any]:
+        _check(url)
+        try:
+            token = await self._credentials.token(fresh=fresh)
+        except NoToken as error:
+            raise _NoEffect(f"no token: {error.why}") from error
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        try:
+            async with self._session.request(
+                method, url, json=body, headers=headers, timeout=self._timeout, allow_redirects=False
+            ) as answer:
+                return await _read(answer)
+        except ClientConnectorCertificateError as error:
+            raise TeamsError(0, "certificate") from error
+        except (ClientConnectorError, ConnectionTimeoutError) as error:
+            raise _NoEffect(type(error).__name__) from error
+        except (ClientError, TimeoutError, OSError) as error:
+            raise Unclear(type(error).__name__) from error
+
+
+class _NoEffect(Unclear):
+    """The call did not come about, or Teams says that it did nothing."""
+
+
+async def _read(answer: ClientResponse) -> dict[str, Any]:
+    status = answer.status
+    try:
+        found: Any = await answer.json(content_type=None)
+    except ValueError:
+        found = None
+    body = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if 200 <= status < 300:
+        return body
+    inner: Any = body.get("error")
+    error = cast("dict[str, Any]", inner) if isinstance(inner, dict) else body
+    code, message = str(error.get("code") or "")[:80], str(error.get("message") or "")[:300]
+    if status == 429:
+        raise RateLimited(_seconds(answer.headers.get("Retry-After")))
+    if status in _AGAIN:
+        raise _NoEffect(code or str(status))
+    if status >= 500:
+        raise Unclear(code or str(status))
+    if code in NO_PLACE:
+        raise NoPlace(status, code, message)
+    raise TeamsError(status, code, message)
+
+
+def _seconds(value: str | None) -> float:
+    try:
+        return max(0.0, float(value)) if value is not None else 2.0
+    except ValueError:
+        return 2.0
+
+
+def _check(url: str) -> None:
+    """The address comes from an authenticated activity; a token goes over https only."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+        raise TeamsError(0, "not https")
