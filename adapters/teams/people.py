@@ -1,0 +1,117 @@
+"""Who the people of a conversation are. Implements `adapters.teams.context.People`.
+
+Kept for a minute in this process, by tenant and conversation; a failure to tell for seconds only. What
+Teams does not tell is read as narrowly as can be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from adapters.conversation import Person
+from adapters.teams.context import Connector, Graph
+from adapters.teams.errors import NoGraph, TeamsError, Unclear, reason_of
+from adapters.teams.reference import Reference
+
+log = structlog.get_logger()
+
+#: Seconds for which rights are taken as true, and for which a failure to tell is.
+FRESH: Final = 60.0
+FAILED: Final = 5.0
+_SIZE: Final = 20_000
+#: Ask Graph for owners at most that long: a question waits.
+_PATIENCE: Final = 3.0
+_STRANGE: Final = frozenset({"guest", "anonymous"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    member: dict[str, Any] | None
+    #: When Teams told, or failed to.
+    at: float
+
+
+class TeamsPeople:
+    def __init__(
+        self,
+        connector: Connector,
+        graph: Graph,
+        admins: frozenset[str],
+        *,
+        now: Callable[[], float] = time.monotonic,
+        size: int = _SIZE,
+    ) -> None:
+        """`admins` are directory ids; `size` is how many people are kept."""
+        self._connector, self._graph, self._admins = connector, graph, admins
+        self._now, self._size = now, size
+        self._known: OrderedDict[tuple[str, str, str], _Known] = OrderedDict()
+        self._asking: dict[tuple[str, str, str], asyncio.Task[dict[str, Any] | None]] = {}
+
+    async def person(self, reference: Reference, user: str, *, aad: str = "", name: str = "") -> Person:
+        member = await self._member(reference, user)
+        if member is None:
+            return Person(id=aad or user, name=name, is_guest=True)
+        directory = str(member.get("aadObjectId") or member.get("objectId") or aad)
+        guest = _is_guest(member, reference)
+        return Person(
+            id=directory or user,
+            name=str(member.get("name") or name),
+            is_bot=user == reference.bot,
+            is_guest=guest,
+            is_admin=not guest and await self._is_admin(reference, directory),
+        )
+
+    async def _is_admin(self, reference: Reference, directory: str) -> bool:
+        if not directory:
+            return False
+        if directory in self._admins:
+            return True
+        if reference.team_group is None:
+            return False
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return directory in await self._graph.owners(reference)
+        except (NoGraph, TimeoutError):
+            return False
+
+    async def _member(self, reference: Reference, user: str) -> dict[str, Any] | None:
+        key = (reference.tenant, reference.channel, user)
+        known = self._known.get(key)
+        if known is not None and self._now() < known.at + (FAILED if known.member is None else FRESH):
+            self._known.move_to_end(key)
+            return known.member
+        task = self._asking.get(key)
+        if task is None:
+            task = asyncio.create_task(self._ask(key, reference))
+            self._asking[key] = task
+            task.add_done_callback(lambda _done: self._asking.pop(key, None))
+        # One who goes away does not take the answer from the others who wait for it.
+        return await asyncio.shield(task)
+
+    async def _ask(self, key: tuple[str, str, str], reference: Reference) -> dict[str, Any] | None:
+        member: dict[str, Any] | None = None
+        try:
+            member = await self._connector.member(reference, key[2])
+        except (TeamsError, Unclear) as error:
+            log.warning("teams_member_not_told", error=reason_of(error))
+        if not member or not member.get("id"):
+            member = None
+        self._known[key] = _Known(member, self._now())
+        self._known.move_to_end(key)
+        while len(self._known) > self._size:
+            self._known.popitem(last=False)
+        return member
+
+
+def _is_guest(member: dict[str, Any], reference: Reference) -> bool:
+    role = str(member.get("userRole") or "").lower()
+    home = str(member.get("tenantId") or reference.tenant)
+    name = str(member.get("userPrincipalName") or "")
+    return role in _STRANGE or home != reference.tenant or "#ext#" in name.lower()
