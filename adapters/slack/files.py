@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from pathlib import Path
 from typing import Any, Final, cast
@@ -11,18 +10,18 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import UploadedFile
+from adapters.download import Download
+from adapters.file_names import file_name
 from adapters.ports import Refused
 from adapters.slack.context import Installed, Slack
 from adapters.slack.errors import NO_TOKEN, NoPlace, Unclear, attempt, code_of, reason_of
-from adapters.slack.fetch import Fetch
+from adapters.slack.hosts import HOSTS
 
 log = structlog.get_logger()
 
 #: Bytes taken at most where nobody says otherwise: Slack's own limit for a file.
 MAX_BYTES: Final = 1024**3
-#: Control characters, separators, and those that turn the direction of writing.
-_UNFIT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f/\\\u2028-\u202e\u2066-\u2069]+")
-_LONGEST_NAME: Final = 200
+_NO_ACCESS: Final = "An admin has to give the app “files:read” and to install it again."
 #: Kinds that have no file behind them, by `mode` and by `file_access`.
 _NO_FILE: Final = {
     "external": "it is a link to another service. Download it there, and upload the file itself.",
@@ -62,15 +61,20 @@ async def download(
     if not isinstance(url, str):
         raise Refused(f"“{name}” can't be read: Slack gives no address for it. Upload it again.")
     size, media_type = known.get("size"), str(known.get("mimetype") or "")
-    fetch = Fetch(
+    options = {"proxy": installed.client.proxy, "ssl": installed.client.ssl or True}
+    fetch = Download(
         name=name,
         url=url,
-        client=installed.client,
-        api_url=slack.settings.api_url,
+        platform="Slack",
+        no_access=_NO_ACCESS,
+        hosts=HOSTS,
+        trusted=slack.settings.api_url,
+        headers={"Authorization": f"Bearer {installed.client.token}"},
         timeout=slack.settings.timeout,
         max_bytes=max_bytes,
         size=size if isinstance(size, int) else 0,
         html=media_type == "text/html",
+        options=options,
     )
     path = spool / secrets.token_hex(16)
     try:
@@ -110,12 +114,7 @@ async def _info(installed: Installed, file_id: str) -> dict[str, Any]:
 
 def _name(file: dict[str, Any]) -> str:
     """For showing, and for its ending; a snippet may have none."""
-    given = file.get("name") or file.get("title")
-    name = _UNFIT.sub(" ", given if isinstance(given, str) else "").strip(" .")
-    if len(name) > _LONGEST_NAME:
-        stem, dot, ending = name.rpartition(".")
-        short = dot and len(ending) < 20
-        name = f"{stem[: _LONGEST_NAME - 20]}.{ending}" if short else name[:_LONGEST_NAME]
+    name = file_name(file.get("name") or file.get("title"))
     if file.get("mode") == "snippet" and "." not in name:
         return f"{name or 'snippet'}.txt"
     return name or "file"

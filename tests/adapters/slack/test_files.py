@@ -12,9 +12,10 @@ from aiohttp import web
 from yarl import URL
 
 from adapters.conversation import UploadedFile
+from adapters.download import allowed
 from adapters.ports import Refused
-from adapters.slack.fetch import allowed
 from adapters.slack.files import download
+from adapters.slack.hosts import HOSTS
 from tests.adapters.slack.places import bundle, installed_in
 from tests.adapters.slack.site import World
 from tests.doubles.slack import SlackDouble
@@ -27,7 +28,7 @@ Serve = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.slack.fetch._PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("adapters.download._PAUSES", (0.0, 0.0, 0.0))
 
 
 @pytest.fixture
@@ -265,7 +266,7 @@ async def test_nobody_else_is_asked(
     ],
 )
 def test_which_hosts_get_the_token(address: str, fine: bool) -> None:
-    assert allowed(URL(address), "http://proxy.internal:8080/api/") == fine
+    assert allowed(URL(address), HOSTS, "http://proxy.internal:8080/api/") == fine
 
 
 async def test_too_large_is_told_before_anything_is_fetched(

@@ -1,33 +1,36 @@
-"""One file over HTTP. Slack's own hosts alone are asked, over https, and they alone get the token."""
+"""One file from a platform over HTTP, bounded in size and time. The platform's own hosts alone are asked,
+over https and at public addresses, and they alone get the token."""
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import random
-from dataclasses import dataclass
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 import structlog
-from slack_sdk.web.async_client import AsyncWebClient
+from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from adapters.ports import Refused
 
 log = structlog.get_logger()
 
-_HOSTS: Final = ("slack.com", "slack-edge.com", "slack-files.com")
 _REDIRECTS: Final = 5
 _CHUNK: Final = 1 << 18
 _PAUSES: Final = (0.5, 2.0, 6.0)
-#: Seconds that Slack's "later" is waited for, and for all tries together.
+#: Seconds that a "later" is waited for, and for all tries together.
 _LONGEST_WAIT: Final = 30.0
 _WITHIN: Final = 900.0
 
 
 class _Again(Exception):
-    """Worth another try; `seconds` is when, where Slack told."""
+    """Worth another try; `seconds` is when, where the platform told."""
 
     def __init__(self, status: int, seconds: float | None = None) -> None:
         self.seconds = seconds
@@ -35,18 +38,30 @@ class _Again(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetch:
-    """`name` is for sentences. `size` is what Slack tells, 0 where it does not; `timeout` is seconds
-    without a byte; `html` tells that the file is a page itself."""
+class Download:
+    """`name` is for sentences, as is `platform`; `no_access` says what an admin has to do."""
 
     name: str
     url: str
-    client: AsyncWebClient
-    api_url: str
+    platform: str
+    no_access: str
+    #: Which addresses may be asked: https hosts of the platform.
+    hosts: tuple[str, ...]
+    #: An origin that is asked whatever it is: where the platform's API itself is reached.
+    trusted: str | None = None
+    #: Go with the token, to every address that is asked.
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: Seconds without a byte.
     timeout: float
     max_bytes: int
+    #: What the platform tells, 0 where it does not.
     size: int = 0
+    #: The file is a page itself.
     html: bool = False
+    #: For `ClientSession.get`, such as a proxy.
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    #: Whether the headers go to that address; by default to all that may be asked.
+    tells: Callable[[URL], bool] = lambda _: True
 
     async def to(self, path: Path) -> int:
         """Bytes written. Raises `Refused`; what was written by then is the caller's to remove."""
@@ -63,7 +78,7 @@ class Fetch:
             try:
                 return await self._once(path)
             except (_Again, TimeoutError, aiohttp.ClientError) as error:
-                log.info("slack_download_again", error=type(error).__name__, last=pause is None)
+                log.info("download_again", error=type(error).__name__, last=pause is None)
                 told = error.seconds if isinstance(error, _Again) else None
                 if pause is None or (told is not None and told > _LONGEST_WAIT):
                     raise self._later() from error
@@ -73,34 +88,37 @@ class Fetch:
 
     async def _once(self, path: Path) -> int:
         """Follows redirects by hand: each address is looked at before the token goes there."""
-        headers = {"Authorization": f"Bearer {self.client.token}"}
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=self.timeout)
         url = self._checked(self.url)
-        async with aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session:
+        async with aiohttp.ClientSession(
+            timeout=timeout,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            connector=aiohttp.TCPConnector(resolver=PublicOnly(self.trusted)),
+        ) as session:
             for _ in range(_REDIRECTS + 1):
+                headers = dict(self.headers) if self.tells(url) else {}
                 async with session.get(
-                    url,
-                    headers=headers,
-                    allow_redirects=False,
-                    proxy=self.client.proxy,
-                    ssl=self.client.ssl or True,
+                    url, headers=headers, allow_redirects=False, **self.options
                 ) as response:
                     if response.status not in (301, 302, 303, 307, 308):
                         return await self._take(response, path)
                     url = self._checked(response.headers.get("Location", ""), url)
-        raise Refused(f"“{self.name}” can't be downloaded: Slack leads round in circles. Upload it again.")
+        raise Refused(
+            f"“{self.name}” can't be downloaded: {self.platform} leads round in circles. Upload it again."
+        )
 
     def _checked(self, address: str, base: URL | None = None) -> URL:
         url = URL()
         try:
             url = URL(address) if base is None else base.join(URL(address))
-            fine = allowed(url, self.api_url)
+            fine = allowed(url, self.hosts, self.trusted)
         except ValueError:
             fine = False
         if not fine:
-            log.warning("slack_download_elsewhere", host=(url.host or "")[:80], redirect=base is not None)
+            log.warning("download_elsewhere", host=(url.host or "")[:80], redirect=base is not None)
             raise Refused(
-                f"“{self.name}” can't be downloaded: it does not lie on Slack. Upload the file itself."
+                f"“{self.name}” can't be downloaded: it does not lie on {self.platform}. "
+                "Upload the file itself."
             )
         return url
 
@@ -111,13 +129,13 @@ class Fetch:
             raise Refused(f"“{self.name}” was deleted meanwhile. Upload it again.")
         page = response.content_type == "text/html"
         if response.status != 200 or (page and not self.html):
-            log.warning("slack_download_refused", status=response.status, page=page)
+            log.warning("download_refused", status=response.status, page=page)
             raise self._login()
         if (response.content_length or 0) > self.max_bytes:
             raise self._too_large()
         written = await self._write(response, path)
         if page and self.size and written != self.size:
-            log.warning("slack_download_refused", status=response.status, page=page, written=written)
+            log.warning("download_refused", status=response.status, page=page, written=written)
             raise self._login()
         return written
 
@@ -134,7 +152,7 @@ class Fetch:
         except OSError as error:
             if isinstance(error, aiohttp.ClientError | TimeoutError):
                 raise
-            log.error("slack_spool_failed", error=error.strerror)
+            log.error("spool_failed", error=error.strerror)
             raise Refused(
                 f"“{self.name}” can't be kept here ({error.strerror}). Tell whoever runs this server."
             ) from error
@@ -146,22 +164,45 @@ class Fetch:
 
     def _login(self) -> Refused:
         return Refused(
-            f"“{self.name}” can't be downloaded: Slack asks for a login. An admin has to give the app "
-            "“files:read” and to install it again."
+            f"“{self.name}” can't be downloaded: {self.platform} asks for a login. {self.no_access}"
         )
 
     def _later(self) -> Refused:
-        return Refused(f"“{self.name}” can't be downloaded from Slack just now. Try again.")
+        return Refused(f"“{self.name}” can't be downloaded from {self.platform} just now. Try again.")
 
 
-def allowed(url: URL, api_url: str) -> bool:
-    """Slack's hosts over https; and the origin that the API is asked at, for a proxy."""
+def allowed(url: URL, hosts: tuple[str, ...], trusted: str | None = None) -> bool:
+    """Those hosts, and what is under them, over https; and the trusted origin."""
     if not url.absolute or url.user is not None or url.password is not None:
         return False
-    if url.origin() == URL(api_url).origin():
+    if trusted is not None and url.origin() == URL(trusted).origin():
         return True
     host = (url.host or "").lower()
-    return url.scheme == "https" and any(host == own or host.endswith(f".{own}") for own in _HOSTS)
+    standard = url.scheme == "https" and url.port == 443
+    return standard and any(host == own or host.endswith(f".{own}") for own in hosts)
+
+
+class PublicOnly(AbstractResolver):
+    """Names lead to public addresses only: a name that somebody controls may lead anywhere. The trusted
+    origin's host is resolved as it is."""
+
+    def __init__(self, trusted: str | None = None) -> None:
+        self._trusted = URL(trusted).host if trusted is not None else None
+        self._resolver = aiohttp.ThreadedResolver()
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await self._resolver.resolve(host, port, family)
+        if host == self._trusted:
+            return found
+        public = [one for one in found if ipaddress.ip_address(one["host"].split("%")[0]).is_global]
+        if not public:
+            raise OSError(None, f"{host} leads to no public address")
+        return public
+
+    async def close(self) -> None:
+        await self._resolver.close()
 
 
 def _seconds(told: str | None) -> float | None:
