@@ -44,6 +44,9 @@ class BotConnector:
         url = f"{conversations(reference.service_url)}/{where}/members/{quote(user, safe='')}"
         return await self._rest.call("GET", url)
 
+    async def headers(self) -> dict[str, str]:
+        return await self._rest.headers()
+
     async def personal(self, reference: Reference, user: str) -> Reference:
         made = await self._rest.call(
             "POST",

@@ -33,6 +33,10 @@ class Connector(Protocol):
         """As `GET /v3/conversations/{id}/members/{user}` tells it."""
         ...
 
+    async def headers(self) -> dict[str, str]:
+        """With the bot's token, for a picture that the connector keeps; empty without credentials."""
+        ...
+
     async def personal(self, reference: Reference, user: str) -> Reference:
         """The chat with that person alone, made where there is none (`POST /v3/conversations`)."""
         ...
@@ -67,8 +71,8 @@ class Graph(Protocol):
         """Directory ids of the owners of the reference's team."""
         ...
 
-    async def message(self, reference: Reference, message_id: str) -> Json:
-        """One message of a chat or a thread."""
+    async def content(self, reference: Reference, path: str) -> tuple[str, dict[str, str]]:
+        """Address and headers with which a file of Graph's can be fetched."""
         ...
 
 

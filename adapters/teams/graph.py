@@ -60,17 +60,6 @@ class GraphClient:
         path = f"/chats/{quote(reference.channel, safe='')}/messages?$top={min(limit, _PAGE)}"
         return list(reversed(await self._pages(reference, path, limit)))
 
-    async def message(self, reference: Reference, message_id: str) -> dict[str, Any]:
-        wanted = quote(message_id, safe="")
-        if reference.root is None:
-            return await self._get(
-                reference, f"/chats/{quote(reference.channel, safe='')}/messages/{wanted}"
-            )
-        root = f"{self._channel(reference)}/messages/{quote(reference.root, safe='')}"
-        return await self._get(
-            reference, root if message_id == reference.root else f"{root}/replies/{wanted}"
-        )
-
     async def owners(self, reference: Reference) -> frozenset[str]:
         group = reference.team_group or ""
         known = self._owners.get(group)

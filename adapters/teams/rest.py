@@ -62,13 +62,17 @@ class Rest:
             await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
-    async def _once(self, method: str, url: str, body: Any, *, fresh: bool) -> dict[str, Any]:
-        _check(url)
+    async def headers(self, *, fresh: bool = False) -> dict[str, str]:
+        """With the bot's token; empty without credentials."""
         try:
             token = await self._credentials.token(fresh=fresh)
         except NoToken as error:
             raise _NoEffect(f"no token: {error.why}") from error
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+    async def _once(self, method: str, url: str, body: Any, *, fresh: bool) -> dict[str, Any]:
+        _check(url)
+        headers = await self.headers(fresh=fresh)
         try:
             async with self._session.request(
                 method, url, json=body, headers=headers, timeout=self._timeout, allow_redirects=False

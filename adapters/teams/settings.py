@@ -22,6 +22,8 @@ class TeamsSettings:
     allowed_tenants: frozenset[str] = frozenset()
     #: Where keys of the Bot Connector are described; None: Microsoft's own.
     openid_metadata_url: str | None = None
+    #: An origin beside Microsoft's hosts that files may lie at: a proxy, for instance.
+    file_origin: str | None = None
     #: Microsoft Graph, where a team or chat consented; None: not asked.
     graph_url: str | None = None
     public_url: str | None = None
