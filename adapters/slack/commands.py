@@ -9,11 +9,12 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from adapters.durable import Incoming
+from adapters.kb import HELP, Command, read_command
+from adapters.listing import find
 from adapters.ports import Actor, DocumentView, Refused
 from adapters.slack import work
 from adapters.slack.context import Slack
 from adapters.slack.home import publish_home
-from adapters.slack.kb import HELP, Command, read_command
 from adapters.slack.kit import cut16, sentence
 from adapters.slack.listing import (
     CANCEL,
@@ -40,6 +41,10 @@ _HITS: Final = 5
 _LONGEST: Final = 4_000
 #: Characters of what was typed that are shown again.
 _SHOWN: Final = 500
+_ELSE: Final = (
+    "Or mention me in a channel, or write to me directly. To add larger files, share them with me in a "
+    "direct message."
+)
 
 
 def ask_work(act: Act, text: str) -> Incoming:
@@ -63,12 +68,19 @@ def ask_work(act: Act, text: str) -> Incoming:
 
 def help_message(text: str = "") -> SlackMessage:
     """What there is, under what went wrong."""
-    block = {"type": "section", "text": {"type": "mrkdwn", "text": HELP}}
-    words = HELP.replace("*", "").replace("`", "")
+    markup = _help()
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": markup}}
+    words = markup.replace("*", "").replace("`", "")
     if not text:
         return SlackMessage(text=words, blocks=[block])
     first = sentence(text)
     return SlackMessage(text=f"{first['text']}\n{words}", blocks=[*first["blocks"], block])
+
+
+def _help() -> str:
+    """In Slack's markup."""
+    lines = [f"• `/kb {one.verb}`{f' {one.argument}' if one.argument else ''}: {one.what}" for one in HELP]
+    return "\n".join(["*What I can do*", *lines, _ELSE])
 
 
 def unknown(command: Command, typed: str) -> SlackMessage:
@@ -77,15 +89,6 @@ def unknown(command: Command, typed: str) -> SlackMessage:
         return help_message(f"I don't know “{word}”.")
     meant = cut16(f"/kb {command.guess} {command.rest}".strip(), _SHOWN)
     return help_message(f"I don't know “{word}”. Did you mean: {meant}")
-
-
-def find(documents: list[DocumentView], wanted: str) -> list[DocumentView]:
-    """By the number in the list, or by name; else those whose name holds the words."""
-    name = wanted.strip().strip("“”\"'").casefold()
-    if name.removeprefix("#").isdecimal() and 0 < int(name.removeprefix("#")) <= len(documents):
-        return [documents[int(name.removeprefix("#")) - 1]]
-    exact = [d for d in documents if name in (d.name.casefold(), d.title.casefold())]
-    return exact or [d for d in documents if name and name in d.name.casefold()]
 
 
 def _to_delete(documents: list[DocumentView], wanted: str) -> SlackMessage:

@@ -6,34 +6,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from adapters.conversation import place_in
+from adapters.listing import PAGE, document_line, page_of, status
 from adapters.markdown import is_web
 from adapters.ports import DocumentView, SearchHit
 from adapters.slack import limits
 from adapters.slack.kit import Json, cut16, escape, one_line, plain, section
-from adapters.slack.progress import item_line, stage_words
 from adapters.slack.render import SlackMessage, plain_text
 
-#: Documents on a page of `/kb list`.
-PAGE: Final = 10
+NOTHING: Final = "There are no documents yet. /kb upload adds some."
 #: `action_id`s: the value is a document's id; a page's number; nothing.
 DELETE, LIST_PAGE, CANCEL = "kb_delete", "kb_page", "kb_cancel"
 _TITLE, _SNIPPET, _LINE = 120, 280, 400
 _SCORES: Final = 4
-
-
-def document_line(document: DocumentView, number: int | None = None) -> str:
-    """Such as `3. keys.md · done · 2 pages · handbook · hr, it`."""
-    facts = [stage_words(document.state)]
-    if document.pages:
-        facts.append("1 page" if document.pages == 1 else f"{document.pages} pages")
-    if document.version > 1:
-        facts.append(f"version {document.version}")
-    facts.append(document.knowledge_base)
-    if document.labels:
-        facts.append(", ".join(document.labels))
-    name = cut16(" ".join(document.name.split()), _TITLE) or "Untitled"
-    head = f"{number}. " if number is not None else ""
-    return cut16(head + " · ".join([name, *facts]), _LINE)
 
 
 def document_block(document: DocumentView, number: int | None = None) -> Json:
@@ -69,21 +53,14 @@ def delete_button(document: DocumentView, *, ask: bool) -> Json:
 def list_message(documents: Sequence[DocumentView], page: int = 1) -> SlackMessage:
     """One page of the documents; a page that is not there is the nearest one."""
     if not documents:
-        return _message("There are no documents yet. /kb upload adds some.", [])
-    pages = -(-len(documents) // PAGE)
-    page = max(1, min(page, pages))
-    first = (page - 1) * PAGE
-    shown = documents[first : first + PAGE]
-    head = f"{len(documents)} document{'' if len(documents) == 1 else 's'}"
-    if pages > 1:
-        head += f", page {page} of {pages}"
-    blocks = [document_block(document, first + n) for n, document in enumerate(shown, 1)]
-    turns = [("Previous", page - 1)] if page > 1 else []
-    turns += [("Next", page + 1)] if page < pages else []
+        return _message(NOTHING, [])
+    shown = page_of(documents, page)
+    blocks = [document_block(document, number) for number, document in shown.documents]
+    turns = [("Previous", shown.previous)] if shown.previous is not None else []
+    turns += [("Next", shown.following)] if shown.following is not None else []
     if turns:
         blocks.append({"type": "actions", "elements": [_page_button(*turn) for turn in turns]})
-    lines = [document_line(document, first + n) for n, document in enumerate(shown, 1)]
-    return _message(head, blocks, lines)
+    return _message(shown.head, blocks, [document_line(one, number) for number, one in shown.documents])
 
 
 def _page_button(label: str, page: int) -> Json:
@@ -98,17 +75,9 @@ def _page_button(label: str, page: int) -> Json:
 def status_message(documents: Sequence[DocumentView]) -> SlackMessage:
     """What is on its way, and what failed."""
     if not documents:
-        return _message("There are no documents yet. /kb upload adds some.", [])
-    busy = [document.state for document in documents if not document.state.finished]
-    failed = [document.state for document in documents if document.state.stage == "failed"]
-    ready = len(documents) - len(busy) - len(failed)
-    parts = [f"{ready} ready"]
-    parts += [f"{len(busy)} on the way"] if busy else []
-    parts += [f"{len(failed)} failed"] if failed else []
-    lines = [item_line(item) for item in [*busy, *failed]]
-    if len(lines) > PAGE:
-        lines = [*lines[:PAGE], f"And {len(lines) - PAGE} more."]
-    return _message(f"Documents: {', '.join(parts)}.", [section(line) for line in lines], lines)
+        return _message(NOTHING, [])
+    head, lines = status(documents)
+    return _message(head, [section(line) for line in lines], lines)
 
 
 def confirm_message(document: DocumentView) -> SlackMessage:

@@ -11,82 +11,43 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from adapters.durable import Incoming
-from adapters.forms import Field, Form, FormInvalid, Option, validate
+from adapters.forms import Field, Form, FormInvalid
 from adapters.ports import Actor, Refused, UploadOptions
 from adapters.slack import limits, work
-from adapters.slack.audience import LABELS, choices
 from adapters.slack.context import Slack
 from adapters.slack.modal import at_first_field, context_of, errors_of, form_view, submission_of
 from adapters.slack.surface import DEADLINE, Act, acknowledging, open_view
+from adapters.upload_form import FORM, options_form, read_options
 
 log = structlog.get_logger()
 
-CALLBACK: Final = "kb_upload"
+CALLBACK: Final = FORM
 #: Of the message shortcut in the app's manifest.
 SHORTCUT: Final = "add_to_knowledge_base"
 #: Seconds by which Slack's clock may be behind ours.
 _SKEW: Final = 120
-_LABELS, _LABEL = 20, 60
 _SLOW: Final = "Slack is slow just now. Please upload again."
 _WRONG: Final = "Something went wrong on my side. Please upload again."
 
 
 def upload_form(actor: Actor, knowledge_bases: Sequence[str], *, channel: str | None) -> Form:
-    """What is asked before files are added; only what fits the person and the place."""
-    audiences = choices(actor.conversation, actor.person)
-    names = [name for name in dict.fromkeys(knowledge_bases) if name.strip()][: limits.OPTIONS]
-    existing = Field(
-        name="knowledge_base", label="Knowledge base", kind="choice",
-        options=tuple(Option(value=name, label=name) for name in names), placeholder="The default one",
+    """With a field for the files themselves."""
+    files = Field(
+        name="files", label="Files", kind="file", required=True, max_files=limits.FILES,
+        help="Up to 10 files of 10 MB each. Share larger ones with me in a direct message.",
     )  # fmt: skip
-    return Form(
-        id=CALLBACK,
-        title="Add documents",
-        submit="Upload",
+    return options_form(
+        actor, knowledge_bases, most=limits.OPTIONS, before=(files,),
         context={"channel": channel} if channel else {},
-        fields=(
-            Field(name="files", label="Files", kind="file", required=True, max_files=limits.FILES,
-                  help="Up to 10 files of 10 MB each. Share larger ones with me in a direct message."),
-            *((existing,) if names else ()),
-            Field(name="new_knowledge_base", label="Or a new knowledge base", kind="text",
-                  max_length=_LABEL, placeholder="handbook"),
-            Field(name="labels", label="Labels", kind="text", max_length=1000,
-                  help="Separate them with commas. A question can then ask for them, e.g. label:hr."),
-            Field(name="audience", label="Who can ask about them", kind="choice", required=True,
-                  value=audiences[0],
-                  options=tuple(Option(value=one, label=LABELS[one]) for one in audiences)),
-            Field(name="same_name", label="If a document of that name is there", kind="choice",
-                  required=True, value="replace",
-                  options=(Option(value="replace", label="Replace it"),
-                           Option(value="keep_both", label="Keep both"))),
-        ),
     )  # fmt: skip
 
 
 def read_upload(form: Form, view: dict[str, Any]) -> tuple[list[str], UploadOptions]:
     """Ids of files, and how to add them. Raises `FormInvalid`."""
     submission = submission_of(form, view)
-    errors: dict[str, str] = {}
-    values: dict[str, Any] = {}
-    try:
-        values = validate(form, submission)
-    except FormInvalid as error:
-        errors = dict(error.errors)
     files = cast("list[str]", submission.values.get("files") or [])
-    if not files:
-        errors["files"] = "Choose at least one file."
-    labels = [label.strip() for label in str(values.get("labels") or "").split(",") if label.strip()]
-    if len(labels) > _LABELS or any(len(label) > _LABEL for label in labels):
-        errors["labels"] = f"Up to {_LABELS} labels of up to {_LABEL} characters each."
-    if errors:
-        raise FormInvalid(errors)
-    new = str(values.get("new_knowledge_base") or "").strip()
-    return files, UploadOptions(
-        knowledge_base=new or values.get("knowledge_base") or None,
-        labels=tuple(labels),
-        audience=values["audience"],
-        same_name=values["same_name"],
-    )
+    errors = {} if files else {"files": "Choose at least one file."}
+    return files, read_options(form, submission, errors)
 
 
 async def open_upload(slack: Slack, act: Act) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from adapters.slack.deliver import Delivery
-from adapters.slack.edits import Edits
+from adapters.edits import Edits
+from adapters.slack.edits import FAILURES
 from adapters.slack.errors import NoPlace, Unclear
 from adapters.slack.kit import sentence
+from adapters.slack.render import SlackMessage
 
 
 class Slow:
@@ -34,8 +35,8 @@ class Slow:
             await self.put(part, message)
 
 
-def edits(slow: Slow) -> Edits:
-    return Edits(cast("Delivery", slow), every=0)
+def edits(slow: Slow) -> Edits[SlackMessage]:
+    return Edits[SlackMessage](slow, FAILURES, every=0)
 
 
 async def test_what_is_out_of_date_is_not_shown_any_more() -> None:

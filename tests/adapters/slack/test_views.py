@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.audience import choices, fitting
 from adapters.conversation import Conversation, Message, Person
 from adapters.forms import DocumentStage, ProgressItem
+from adapters.kb import VERBS, read_command
 from adapters.ports import Explanation, ExplanationStep, Refused, SearchHit, UnansweredQuestion
-from adapters.slack.audience import choices, fitting
+from adapters.progress import item_line, summary
 from adapters.slack.explain import explanation_view
 from adapters.slack.home_view import Searched, home_view
-from adapters.slack.kb import VERBS, read_command
 from adapters.slack.listing import (
     choose_message,
     confirm_message,
@@ -25,7 +26,7 @@ from adapters.slack.listing import (
     status_message,
 )
 from adapters.slack.passage import passage_view, split
-from adapters.slack.progress import item_line, progress_message, summary
+from adapters.slack.progress import progress_message
 from adapters.slack.thread_document import thread_file, thread_markdown
 from adapters.slack.validate import PayloadTooLarge, check_message, check_view
 from tests.adapters.fake_bot import document

@@ -1,4 +1,4 @@
-"""Who will read a document that comes from Slack. Pure; whatever is unknown narrows."""
+"""Who will read a document that comes from a platform. Pure; whatever is unknown narrows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `/kb …` means. Pure."""
+"""What a command means, such as `/kb list` or `@Footnote kb list`. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ VERBS: Final[tuple[Verb, ...]] = ("ask", "upload", "list", "status", "search", "
 _WORDS: Final = 3
 #: How much alike a mistyped word is, among few words, and at the start of what could be a question.
 _ALIKE, _VERY_ALIKE = 0.6, 0.8
+
+
+@dataclass(frozen=True)
+class Help:
+    verb: Verb
+    #: What is typed after it; may be empty.
+    argument: str
+    what: str
+
+
 HELP: Final = (
-    "*What I can do*\n"
-    "• `/kb ask` and a question: I answer only you\n"
-    "• `/kb upload`: add documents\n"
-    "• `/kb list`: the documents that you can ask about\n"
-    "• `/kb status`: what is on its way, and what failed\n"
-    "• `/kb search` and some words: the passages that fit best\n"
-    "• `/kb delete` and a name, or its number in the list\n"
-    "• `/kb settings`: for admins\n"
-    "Or mention me in a channel, or write to me directly. To add larger files, share them with me in a "
-    "direct message."
+    Help("ask", "and a question", "I answer only you"),
+    Help("upload", "", "add documents"),
+    Help("list", "", "the documents that you can ask about"),
+    Help("status", "", "what is on its way, and what failed"),
+    Help("search", "and some words", "the passages that fit best"),
+    Help("delete", "and a name, or its number in the list", "delete a document"),
+    Help("settings", "", "for admins"),
 )
 
 
