@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from markdown_it.token import Token
 
@@ -28,21 +29,35 @@ class Block:
 
     text: str
     table: Table | None = None
+    #: False for one of the parts of what is too long.
+    whole: bool = True
 
 
 def to_blocks(markdown: str, dialect: Dialect, *, limit: int) -> list[Block]:
     """Blocks of at most `limit` characters each, in order.
 
     What is longer is cut between items, rows, lines or words. Parts of a fence are fences, parts of a
-    table have its head. A `table` is given only with a block that holds all of it.
+    table have its head. A `table` is given only with a block that holds whole rows of it.
     """
     return [block for node in _nodes(parse(markdown, dialect)) for block in _block(node, dialect, limit)]
 
 
 def _block(node: list[Token], dialect: Dialect, limit: int) -> list[Block]:
     parts = [part for part in _split(node, dialect, limit) if part.strip()]
-    whole = len(parts) == 1 and node[0].type == "table_open"
-    return [Block(part, _table(node, dialect) if whole else None) for part in parts]
+    if node[0].type != "table_open":
+        return [Block(part, whole=len(parts) == 1) for part in parts]
+    table = _table(node, dialect)
+    if len(parts) == 1:
+        return [Block(parts[0], table)]
+    rows = iter(table.rows[1:])
+    held = [
+        Table((table.rows[0], *islice(rows, max(0, part.count("\n") - 1))), table.align) for part in parts
+    ]
+    # Where a row had to be cut, parts begin and end within rows.
+    cut = any(_rows(small, limit) != [part] for small, part in zip(held, parts, strict=True))
+    return [
+        Block(part, None if cut else small, whole=False) for small, part in zip(held, parts, strict=True)
+    ]
 
 
 def _nodes(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -158,6 +158,8 @@ class Reply(Neutral):
     refused: bool = False
     #: Questions that a person might ask next; adapters may show them as buttons.
     suggestions: tuple[str, ...] = ()
+    #: Name of the sensitivity label that the workspace puts on what the bot says; empty: none.
+    sensitivity: str = ""
 
 
 class Working(Neutral):

@@ -130,7 +130,12 @@ def plain_text(text: str) -> dict[str, Any]:
 
 
 def _answer(block: Block, dialect: Dialect, *, tables: bool) -> dict[str, Any]:
-    if tables and block.table is not None and (table := _table(block.table, dialect)) is not None:
+    if (
+        tables
+        and block.whole
+        and block.table is not None
+        and (table := _table(block.table, dialect)) is not None
+    ):
         return table
     return {"type": "markdown", "text": block.text}
 

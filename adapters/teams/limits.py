@@ -13,3 +13,19 @@ URL = 2_000
 STREAM_EVERY = 1.1
 STREAM_SECONDS = 120.0
 STREAM_TEXT = 28_000
+
+#: A card as JSON, in bytes of UTF-16: with the message's text beside it, an activity still fits.
+CARD_BYTES = 48_000
+#: Buttons of a set, characters on one, and of a block of text.
+ACTIONS = 6
+BUTTON = 60
+TEXT_BLOCK = 4_000
+#: Questions that are suggested under a message.
+SUGGESTED = 3
+#: Title of a dialog, and text that a field in it holds.
+DIALOG_TITLE = 60
+INPUT = 10_000
+#: Choices of a field; as many as that are shown all at once.
+OPTIONS, CHECKBOXES = 500, 10
+#: Seconds within which Teams waits for a dialog.
+DIALOG_SECONDS = 4.5

@@ -7,15 +7,17 @@ export async function preview(turn) {
   try {
     const { slack, teams } = await call(`/api/turns/${turn}/preview`);
     showDialog("Preview", el("div", { class: "previews" },
-      pane("Slack", slack.length > 1 ? `As ${count(slack.length, "message")}.` : null, slack.map((message) =>
+      pane("Slack", slack.map((message) =>
         el("div", { class: "message" }, sender(), ...message.blocks.map(slackBlock))), slack),
-      pane("Microsoft Teams", null, [el("div", { class: "message bubble" }, sender("AI generated"), ...teamsCard(teams))], teams)));
+      pane("Microsoft Teams", teams.map((activity) =>
+        el("div", { class: "message bubble" }, sender("AI generated"), ...teamsMessage(activity))), teams)));
   } catch (error) {
     say("status", error.message, { error: true });
   }
 }
 
-function pane(name, remark, messages, json) {
+function pane(name, messages, json) {
+  const remark = messages.length > 1 ? `As ${count(messages.length, "message")}.` : null;
   return el("section", { class: "pane", "aria-label": name }, el("h3", {}, name),
     remark ? el("p", { class: "dim" }, remark) : null, ...messages,
     el("details", {}, el("summary", {}, "JSON"), el("pre", { tabindex: "0" }, JSON.stringify(json, null, 2))));
@@ -41,18 +43,26 @@ const SLACK = {
 const slackBlock = (block) => SLACK[block.type](block);
 const menu = (part) => el("span", { class: "fake" }, `⋯ ${part.options.map((option) => option.text.text).join(", ")}`);
 
-function teamsCard(activity) {
+const TEAMS = {
+  Table: ({ rows, columns }, mark) => table(rows.map(({ cells }) => cells.map(({ items: [item] }) => inline(item.text, mark))),
+    columns.map((column) => column.horizontalCellContentAlignment)),
+  RichTextBlock: ({ inlines }) => el("p", { class: inlines[0].isSubtle ? "dim small" : "", dir: "auto" }, ...inlines.map((run) =>
+    (run.selectAction ? link(run.selectAction.url, run.text) : run.weight ? el("strong", {}, run.text) : run.text))),
+  ActionSet: ({ actions }) => el("p", {}, ...actions.map((action) => fake(action.title))),
+};
+
+function teamsMessage(activity) {
   const claims = new Map((activity.entities[0].citation ?? []).map((claim) => [String(claim.position), claim.appearance]));
   const mark = (label) => {
     const claim = claims.get(label);
     return claim ? el("span", { class: "cite", title: `${claim.name}\n${claim.abstract}` }, label) : null;
   };
-  const tables = (activity.attachments ?? []).flatMap(({ content }) => content.body).map(({ rows, columns }) =>
-    table(rows.map(({ cells }) => cells.map(({ items: [item] }) => inline(item.text, mark))),
-      columns.map((column) => column.horizontalCellContentAlignment)));
+  const card = (activity.attachments ?? []).flatMap(({ content }) => content.body);
+  const usage = activity.entities[0].usageInfo;
   return [
+    usage ? el("p", { class: "badge" }, usage.name) : null,
     el("div", { class: "text" }, ...blocks(activity.text, mark)),
-    tables.length ? el("div", { class: "card" }, ...tables) : null,
+    card.length ? el("div", { class: "card" }, ...card.map((block) => TEAMS[block.type](block, mark))) : null,
     claims.size ? el("ol", { class: "claims" }, ...[...claims].map(([number, claim]) => el("li", {},
       el("span", { class: "cite" }, number), " ", claim.url ? link(claim.url, claim.name) : claim.name,
       el("div", { class: "dim small", dir: "auto" }, claim.abstract)))) : null,
