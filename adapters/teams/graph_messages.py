@@ -67,7 +67,8 @@ def _text(body: dict[str, Any], bot: str, mentions: Any) -> str:
         == bot.removeprefix("28:")
     }
     reader = _Reader(own)
-    reader.feed(content)
+    # The parser raises at a marked section that it does not know.
+    reader.feed(content.replace("<![", "&lt;!["))
     reader.close()
     lines = [_SPACE.sub(" ", line).strip() for line in "".join(reader.parts).split("\n")]
     return _LINES.sub("\n\n", "\n".join(lines)).strip()

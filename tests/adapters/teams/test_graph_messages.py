@@ -54,6 +54,8 @@ def test_what_a_person_said() -> None:
         ("1 &lt; 2", "1 < 2"),
         ("<b>open", "open"),
         ("a < b", "a < b"),
+        ("a <![if x]> b", "a <![if x]> b"),
+        ("a <![1", "a <![1"),
     ],
 )
 def test_html_as_a_reader_sees_it(content: str, text: str) -> None:
