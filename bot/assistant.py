@@ -125,7 +125,7 @@ class Assistant:
                     case TextDelta():
                         yield Delta(text=event.text)
                     case Done():
-                        reply = reply_of(turn, event, self._links, notes)
+                        reply = reply_of(turn, event, self._links, notes, sensitivity=values.sensitivity)
                         await self._keep(turn, values, reply, event.outcome, event.sources, event.trace)
                         yield reply
                     case Failed():

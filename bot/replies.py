@@ -34,14 +34,17 @@ def status_text(status: Status) -> str:
             return "Checking the sources"
 
 
-def reply_of(turn: Turn, done: Done, links: Links, notes: Sequence[str] = ()) -> Reply:
-    """`notes` stand above those of the pipeline."""
+def reply_of(
+    turn: Turn, done: Done, links: Links, notes: Sequence[str] = (), *, sensitivity: str = ""
+) -> Reply:
+    """`notes` stand above those of the pipeline; what holds nothing of a document carries no label."""
     return Reply(
         turn_id=turn.id,
         kind=_KINDS[done.outcome],
         text=done.text,
         citations=tuple(citation_of(cited, links, turn.conversation.platform) for cited in done.citations),
         notes=(*notes, *done.notes),
+        sensitivity=sensitivity if done.citations else "",
     )
 
 

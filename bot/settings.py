@@ -39,6 +39,8 @@ class WorkspaceValues(BaseModel):
     #: "id of a channel, person or user group = in:... label:..."; one binding a line.
     bindings: str = ""
     retention_days: int = Field(default=90, ge=1, le=3650)
+    #: Name of the label that answers carry where the platform shows one; empty: none.
+    sensitivity: str = ""
 
 
 LANGUAGES = {
@@ -76,6 +78,8 @@ def settings_form(values: WorkspaceValues, revision: int, *, reranker: bool, rep
               options=tuple(Option(value=code, label=name) for code, name in LANGUAGES.items())),
         field("labels", "Source marks", "choice", answers,
               options=_options(numbers="Numbers: [1]", names="Names: [keys.md]")),
+        field("sensitivity", "Sensitivity label", "text", answers, max_length=80,
+              placeholder="Confidential", help="Stands on each answer in Microsoft Teams."),
         field("rewrites", "Rephrasing", "choice", search, disabled_because=no_rephrase,
               help="Follow-ups become questions of their own; alternatives find more, and cost a little.",
               options=_options(off="Off", _0="Standalone question only", _1="1 alternative",
