@@ -1,6 +1,6 @@
 """A strict stand-in for Slack, over real HTTP and Socket Mode."""
 
-from tests.doubles.slack.clock import Clock
+from tests.doubles.clock import Clock
 from tests.doubles.slack.core import Called, Rules
 from tests.doubles.slack.dispatch import Attempt, Delivery, signed
 from tests.doubles.slack.double import SlackDouble

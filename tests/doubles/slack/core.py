@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.doubles.slack.clock import Clock
+from tests.doubles.clock import Clock
 from tests.doubles.slack.dispatch import Outbox
 from tests.doubles.slack.errors import Json
 from tests.doubles.slack.faults import Faults

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from tests.doubles.slack.clock import Clock
+from tests.doubles.clock import Clock
 from tests.doubles.slack.errors import Json, SlackError
 from tests.doubles.slack.things import (
     App,

@@ -1,4 +1,4 @@
-"""The time in the double's Slack: real time, or what a test says."""
+"""The time in a double: real time, or what a test says."""
 
 from __future__ import annotations
 
