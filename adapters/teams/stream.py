@@ -82,5 +82,8 @@ class Stream:
         except TeamsError as error:
             if error.code == STREAM_NOT_ALLOWED:
                 said = error.message.lower()
-                raise StreamEnded(next((how for word, how in _HOW if word in said), "refused")) from error
+                other: How = "refused"
+                for word, how in _HOW:
+                    other = how if word in said else other
+                raise StreamEnded(other) from error
             raise

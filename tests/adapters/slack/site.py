@@ -3,70 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from aiohttp import web
 from redis.asyncio import Redis
 
-from adapters.conversation import Conversation, Message, Reply, ReplyEvent, Turn
-from adapters.ports import Actor, Bot, Manner
+from adapters.conversation import Conversation, Message
+from adapters.ports import Bot
 from adapters.slack import work
 from adapters.slack.app import SlackAdapter
 from adapters.slack.settings import SlackSettings
 from bot.inbox import InboxStore
 from bot.notes import NoteStore
 from bot.transcript import TranscriptStore
-from tests.adapters.fake_bot import FakeBot
+from tests.adapters.scripted import ScriptedBot
 from tests.doubles.slack import Seen, SlackDouble
-
-#: What a turn is answered with: events, exceptions to raise, `asyncio.Event`s to wait for.
-Script = Callable[[Turn], Sequence[Any]]
-
-
-def answer_of(turn: Turn, text: str | None = None, **more: Any) -> Reply:
-    return Reply(turn_id=turn.id, kind="answer", text=text or f"Answer to: {turn.text}", **more)
-
-
-@dataclass
-class ScriptedBot(FakeBot):
-    """Answers by `script`, and remembers like the real one: the same turn again is the stored reply."""
-
-    script: Script = lambda turn: [answer_of(turn)]
-    told: dict[str, Reply] = field(default_factory=dict[str, Reply])
-    follow: Callable[[Turn, bool], Manner] = lambda turn, addressed: Manner(
-        answers=addressed or turn.text.endswith("?")
-    )
-    #: Turns that ran to their reply, by id.
-    worked: list[str] = field(default_factory=list[str])
-
-    async def manner(self, turn: Turn, *, addressed: bool) -> Manner:
-        return self.follow(turn, addressed)
-
-    async def of(self, platform: str, tenant: str) -> str:
-        return f"{platform}-{tenant}".lower()
-
-    async def reply(self, actor: Actor, turn_id: str) -> Reply | None:
-        return self.told.get(turn_id)
-
-    async def answer(self, turn: Turn) -> AsyncIterator[ReplyEvent]:
-        self.asked.append(turn)
-        if turn.id in self.told:
-            yield self.told[turn.id]
-            return
-        for event in self.script(turn):
-            if isinstance(event, Exception):
-                raise event
-            if isinstance(event, asyncio.Event):
-                await event.wait()
-                continue
-            if isinstance(event, Reply):
-                self.told[turn.id] = event
-                self.worked.append(turn.id)
-            yield event
 
 
 @dataclass

@@ -14,7 +14,8 @@ from adapters.conversation import Delta, Reply
 from adapters.ports import Manner
 from adapters.slack.people import SlackPeople
 from tests.adapters.fake_bot import citation
-from tests.adapters.slack.site import Site, World, answer_of, open_site
+from tests.adapters.scripted import answer_of
+from tests.adapters.slack.site import Site, World, open_site
 from tests.doubles.slack import Breaks, Fails, SlackDouble
 from tests.doubles.slack.oracle import oracle
 

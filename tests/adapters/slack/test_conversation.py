@@ -7,7 +7,8 @@ import asyncio
 from adapters.conversation import Delta, Reply, Working
 from adapters.ports import Manner
 from tests.adapters.fake_bot import citation
-from tests.adapters.slack.site import Site, World, answer_of
+from tests.adapters.scripted import answer_of
+from tests.adapters.slack.site import Site, World
 
 
 async def test_a_mention_is_answered_in_its_thread(site: Site, world: World) -> None:

@@ -13,8 +13,9 @@ from adapters.conversation import Conversation, Message
 from adapters.history import BUDGET, tokens, within
 from adapters.slack.history import history, read_thread
 from adapters.slack.render import render
+from tests.adapters.scripted import answer_of
 from tests.adapters.slack.places import installed_in
-from tests.adapters.slack.site import Site, World, answer_of
+from tests.adapters.slack.site import Site, World
 from tests.doubles.slack.faults import Breaks, Fails, Hangs, RateLimited
 
 

@@ -11,7 +11,8 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.conversation import Delta, Working
-from tests.adapters.slack.site import ScriptedBot, Site, World, answer_of, open_site
+from tests.adapters.scripted import ScriptedBot, answer_of
+from tests.adapters.slack.site import Site, World, open_site
 from tests.doubles.slack import Breaks, Drops, Fails, RateLimited, SlackDouble
 
 

@@ -18,7 +18,8 @@ from adapters.slack.surface import Act
 from adapters.slack.uploads import work_upload
 from adapters.slack.validate import check_message, check_view
 from tests.adapters.fake_bot import citation, document
-from tests.adapters.slack.site import Site, World, answer_of
+from tests.adapters.scripted import answer_of
+from tests.adapters.slack.site import Site, World
 from tests.doubles.slack import words
 
 
