@@ -47,8 +47,10 @@ class Download:
     no_access: str
     #: Which addresses may be asked: https hosts of the platform.
     hosts: tuple[str, ...]
-    #: An origin that is asked whatever it is: where the platform's API itself is reached.
-    trusted: str | None = None
+    #: Origins that are asked whatever they are: where the platform's API itself is reached.
+    trusted: tuple[str, ...] = ()
+    #: Hosts that it leads to where a login is needed.
+    logins: tuple[str, ...] = ()
     #: Go with the token, to every address that is asked.
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     #: Seconds without a byte.
@@ -111,6 +113,9 @@ class Download:
         url = URL()
         try:
             url = URL(address) if base is None else base.join(URL(address))
+            if base is not None and allowed(url, self.logins):
+                log.warning("download_refused", redirect=True)
+                raise self._login()
             fine = allowed(url, self.hosts, self.trusted)
         except ValueError:
             fine = False
@@ -171,30 +176,37 @@ class Download:
         return Refused(f"“{self.name}” can't be downloaded from {self.platform} just now. Try again.")
 
 
-def allowed(url: URL, hosts: tuple[str, ...], trusted: str | None = None) -> bool:
-    """Those hosts, and what is under them, over https; and the trusted origin."""
+def allowed(url: URL, hosts: tuple[str, ...], trusted: tuple[str, ...] = ()) -> bool:
+    """Those hosts, and what is under them, over https; and the trusted origins."""
     if not url.absolute or url.user is not None or url.password is not None:
         return False
-    if trusted is not None and url.origin() == URL(trusted).origin():
+    if any(same_origin(url, own) for own in trusted):
         return True
     host = (url.host or "").lower()
     standard = url.scheme == "https" and url.port == 443
     return standard and any(host == own or host.endswith(f".{own}") for own in hosts)
 
 
-class PublicOnly(AbstractResolver):
-    """Names lead to public addresses only: a name that somebody controls may lead anywhere. The trusted
-    origin's host is resolved as it is."""
+def same_origin(url: URL | str, other: str) -> bool:
+    try:
+        return URL(url).origin() == URL(other).origin()
+    except ValueError:
+        return False
 
-    def __init__(self, trusted: str | None = None) -> None:
-        self._trusted = URL(trusted).host if trusted is not None else None
+
+class PublicOnly(AbstractResolver):
+    """Names lead to public addresses only: a name that somebody controls may lead anywhere. Hosts of the
+    trusted origins are resolved as they are."""
+
+    def __init__(self, trusted: tuple[str, ...] = ()) -> None:
+        self._trusted = {URL(own).host for own in trusted}
         self._resolver = aiohttp.ThreadedResolver()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         found = await self._resolver.resolve(host, port, family)
-        if host == self._trusted:
+        if host in self._trusted:
             return found
         public = [one for one in found if ipaddress.ip_address(one["host"].split("%")[0]).is_global]
         if not public:

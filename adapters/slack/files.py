@@ -68,7 +68,7 @@ async def download(
         platform="Slack",
         no_access=_NO_ACCESS,
         hosts=HOSTS,
-        trusted=slack.settings.api_url,
+        trusted=(slack.settings.api_url,),
         headers={"Authorization": f"Bearer {installed.client.token}"},
         timeout=slack.settings.timeout,
         max_bytes=max_bytes,

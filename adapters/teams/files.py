@@ -10,15 +10,14 @@ from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 import structlog
-from yarl import URL
 
 from adapters.conversation import UploadedFile
-from adapters.download import Download
+from adapters.download import Download, same_origin
 from adapters.file_names import file_name
 from adapters.ports import Refused
 from adapters.teams.context import Teams
-from adapters.teams.errors import NoGraph
-from adapters.teams.hosts import HOSTS, PICTURES
+from adapters.teams.errors import NoGraph, Unclear, reason_of
+from adapters.teams.hosts import HOSTS, LOGINS, PICTURES
 from adapters.teams.reference import Reference
 
 log = structlog.get_logger()
@@ -27,7 +26,8 @@ DOWNLOAD: Final = "application/vnd.microsoft.teams.file.download.info"
 REFERENCE: Final = "reference"
 #: Bytes taken at most where nobody says otherwise.
 MAX_BYTES: Final = 1024**3
-_NO_ACCESS: Final = "Send it to me in a direct chat, as an attachment."
+_DIRECT: Final = "Send it to me in a direct chat, as an attachment."
+_AGAIN: Final = "Its address held for a while only: send the file again."
 _NO_FILES: Final = (
     "“{name}” can't be read here: an admin of the team has not allowed me its files. Send it to me in a "
     "direct chat, as an attachment."
@@ -43,38 +43,35 @@ async def download(
         attachment: as an activity has it.
     """
     kind = str(attachment.get("contentType") or "")
-    name, link = _name(attachment), attachment.get("contentUrl")
-    content = attachment.get("content")
-    told = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+    name, link = file_label(attachment), str(attachment.get("contentUrl") or "")
     headers: dict[str, str] = {}
-    trusted = teams.settings.file_origin
-    hosts = HOSTS
+    hosts, no_access, trusted = HOSTS, _DIRECT, ""
     if kind == DOWNLOAD:
-        url = str(told.get("downloadUrl") or "")
+        url, no_access = _download_url(attachment), _AGAIN
     elif kind == REFERENCE:
-        url, headers = await _shared(teams, reference, name, str(link or ""))
-        trusted = teams.settings.graph_url
+        trusted = teams.settings.graph_url or ""
+        url, headers = await _shared(teams, reference, name, link)
     elif kind.startswith("image/"):
-        # A pasted picture: the connector gives it, with the bot's token.
-        url, hosts, trusted = str(link or ""), PICTURES, reference.service_url
-        headers = await teams.connector.headers()
+        # A pasted picture, which the connector keeps.
+        url, hosts, trusted = link, PICTURES, reference.service_url
+        headers = await _bearer(teams, name, url, trusted)
     else:
         log.info("teams_file_refused", kind=kind[:80])
         raise Refused(f"“{name}” can't be read: it is no file. Attach the file itself.")
-    origin = URL(url).origin() if headers and URL(url).absolute else None
     fetch = Download(
         name=name,
         url=url,
         platform="Microsoft 365",
-        no_access=_NO_ACCESS,
+        no_access=no_access,
         hosts=hosts,
-        trusted=trusted,
+        trusted=tuple(filter(None, (trusted, teams.settings.file_origin))),
+        logins=LOGINS,
         headers=headers,
         timeout=teams.settings.timeout,
         max_bytes=max_bytes,
         html=name.lower().endswith((".html", ".htm")),
-        # Graph leads to an address that needs no token, on a host that shall not see it.
-        tells=lambda asked: asked.origin() == origin,
+        # Graph leads on to addresses that hold a token of their own; the bot's is for nobody else.
+        tells=lambda asked: same_origin(asked, trusted),
     )
     path = teams.spool / secrets.token_hex(16)
     try:
@@ -87,10 +84,25 @@ async def download(
         path=path,
         size=written,
         media_type=kind if kind.startswith("image/") else (mimetypes.guess_type(name)[0] or ""),
-        permalink=link
-        if kind in (DOWNLOAD, REFERENCE) and isinstance(link, str) and _is_web(link)
-        else None,
+        permalink=link if kind in (DOWNLOAD, REFERENCE) and _is_web(link) else None,
     )
+
+
+def _download_url(attachment: dict[str, Any]) -> str:
+    content = attachment.get("content")
+    told = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+    return str(told.get("downloadUrl") or "")
+
+
+async def _bearer(teams: Teams, name: str, url: str, service_url: str) -> dict[str, str]:
+    """The bot's token, for the service that told of the file, and for nobody else."""
+    if not same_origin(url, service_url):
+        return {}
+    try:
+        return await teams.connector.headers()
+    except Unclear as error:
+        log.warning("teams_file_refused", why=reason_of(error))
+        raise Refused(f"“{name}” can't be downloaded from Microsoft 365 just now. Try again.") from error
 
 
 async def _shared(teams: Teams, reference: Reference, name: str, link: str) -> tuple[str, dict[str, str]]:
@@ -106,17 +118,23 @@ async def _shared(teams: Teams, reference: Reference, name: str, link: str) -> t
         raise Refused(_NO_FILES.format(name=name)) from error
 
 
-def _name(attachment: dict[str, Any]) -> str:
+def file_label(attachment: dict[str, Any]) -> str:
+    """For showing, and for its ending; never empty."""
     if name := file_name(attachment.get("name")):
         return name
     kind = str(attachment.get("contentType") or "")
     if kind.startswith("image/"):
-        ending = mimetypes.guess_extension(kind) if kind != "image/*" else ".png"
-        return f"picture{ending or '.png'}"
-    path = urlsplit(str(attachment.get("contentUrl") or "")).path
+        return f"picture{mimetypes.guess_extension(kind) or '.png'}"
+    try:
+        path = urlsplit(str(attachment.get("contentUrl") or "")).path
+    except ValueError:
+        path = ""
     return file_name(unquote(PurePosixPath(path).name)) or "file"
 
 
 def _is_web(link: str) -> bool:
-    parts = urlsplit(link)
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        return False
     return parts.scheme == "https" and bool(parts.hostname)

@@ -15,3 +15,8 @@ PICTURES: Final = (
     "smba.trafficmanager.net", "botframework.com", "botframework.us", "asm.skype.com",
     "teams.microsoft.com", "infra.gov.teams.microsoft.us",
 )  # fmt: skip
+#: Where an address leads that asks for a login.
+LOGINS: Final = (
+    "login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn",
+    "login.windows.net", "login.live.com",
+)  # fmt: skip

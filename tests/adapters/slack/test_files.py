@@ -266,7 +266,7 @@ async def test_nobody_else_is_asked(
     ],
 )
 def test_which_hosts_get_the_token(address: str, fine: bool) -> None:
-    assert allowed(URL(address), HOSTS, "http://proxy.internal:8080/api/") == fine
+    assert allowed(URL(address), HOSTS, ("http://proxy.internal:8080/api/",)) == fine
 
 
 async def test_too_large_is_told_before_anything_is_fetched(
