@@ -83,6 +83,31 @@ class Config(BaseSettings):
     #: Stream answers where Slack has it; else messages are edited.
     slack_streaming: bool = True
 
+    # -- Microsoft Teams: see docs/teams.md --------------------------------------------------
+    #: The Microsoft App ID of the bot's registration.
+    teams_app_id: str | None = None
+    #: Its client secret; none for a managed identity.
+    teams_app_password: SecretStr | None = None
+    teams_app_type: Literal["SingleTenant", "MultiTenant", "UserAssignedMSI"] = "SingleTenant"
+    #: The directory that the registration is in.
+    teams_app_tenant: str | None = None
+    #: Tenants whose people may use the bot, separated by commas; empty: all that have installed it.
+    teams_allowed_tenants: str = ""
+    #: Object ids of people who are admins beside the owners of teams, separated by commas.
+    teams_admins: str = ""
+    #: Ask Microsoft Graph for threads, files and owners, where a team or chat consented.
+    teams_graph: bool = True
+    #: Stream answers in personal chats; else they come as one message.
+    teams_streaming: bool = True
+    #: For Microsoft's Agents Playground on this machine: no credentials.
+    teams_playground: bool = False
+    #: Other addresses, for the clouds of governments and China.
+    teams_login_url: str = "https://login.microsoftonline.com"
+    teams_openid_url: str | None = None
+    teams_graph_url: str = "https://graph.microsoft.com/v1.0"
+    #: An origin beside Microsoft's hosts that files may be fetched from.
+    teams_file_origin: str | None = None
+
     # -- limits ----------------------------------------------------------------------------
     max_file_mb: int = Field(default=100, ge=1, le=2048)
     max_pages: int = Field(default=5000, ge=1)

@@ -26,8 +26,10 @@ LOW_DISK = 2 * 1024**3
 async def examine(config: Config, workspace: str | None) -> list[Check]:
     """All checks; when the bot can't be opened, why, in place of what needs it open."""
     from bot.slack_checks import examine_slack  # the Slack SDK takes 0.3 s to import
+    from bot.teams_checks import examine_teams
 
-    return [*await _examine(config, workspace), *await examine_slack(config)]
+    found = await _examine(config, workspace)
+    return [*found, *await examine_slack(config), *await examine_teams(config)]
 
 
 async def _examine(config: Config, workspace: str | None) -> list[Check]:

@@ -19,6 +19,7 @@ from bot.config import Config
 from bot.connect import own
 from bot.owner import DataFolder, OwnedElsewhere
 from bot.slack import open_slack
+from bot.teams import open_teams
 from bot.workspaces import LOCAL
 
 log = structlog.get_logger()
@@ -104,11 +105,11 @@ async def serve(config: Config) -> None:
     """Everything in one process, until SIGINT or SIGTERM."""
     stop = stopped()
     async with alone(config) as app, AsyncExitStack() as stack:
-        slack = open_slack(config, app)
-        routes = slack.routes() if slack is not None else []
+        adapters = [adapter for adapter in (open_slack(config, app), open_teams(config, app)) if adapter]
+        routes = [route for adapter in adapters for route in adapter.routes()]
         await stack.enter_async_context(serving(app, config, workspace=LOCAL, routes=routes))
-        if slack is not None:
-            await stack.enter_async_context(slack.running())
+        for adapter in adapters:
+            await stack.enter_async_context(adapter.running())
         await stop.wait()
 
 

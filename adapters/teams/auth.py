@@ -63,6 +63,11 @@ class Keys:
         """Ask now, so that the first request needn't wait; a failure is left to later."""
         await self._ask()
 
+    @property
+    def known(self) -> int:
+        """How many keys there are."""
+        return len(self._keys)
+
     async def key(self, kid: str) -> _Key | None:
         """An unknown id is asked for, at most once a minute: anybody can make ids up."""
         if kid not in self._keys or self._now() > self._told + FRESH:

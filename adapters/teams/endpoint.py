@@ -33,9 +33,6 @@ class Endpoint:
     def __init__(self, authenticator: Authenticator, receiver: Receiver, settings: TeamsSettings) -> None:
         self._authenticator, self._receiver, self._settings = authenticator, receiver, settings
 
-    def routes(self) -> list[web.RouteDef]:
-        return [web.post(PATH, self.handle)]
-
     async def handle(self, request: web.Request) -> web.Response:
         try:
             if not self._settings.app_id and not _is_local(request.remote):
