@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from adapters.markdown import JOINER
+from adapters.short import cut16
 from adapters.teams import limits
 
 Json = dict[str, Any]
@@ -38,11 +39,7 @@ def size(value: object) -> int:
 def safe(text: str, most: int) -> str:
     """Words that mention nobody: at most `most` UTF-16 code units, and never half a character."""
     text = _CONTROL.sub("", text.encode("utf-8", "replace").decode()).strip()
-    text = _AT.sub(f"<{JOINER}", text)
-    raw = text.encode("utf-16-le")
-    if len(raw) <= 2 * most:
-        return text
-    return f"{raw[: 2 * (most - 1)].decode('utf-16-le', 'ignore').rstrip()}…"
+    return cut16(_AT.sub(f"<{JOINER}", text), most)
 
 
 def one_line(text: str, most: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from adapters.conversation import SLIDES, Citation
 from adapters.markdown import cut, to_plain
+from adapters.short import cut16
 from adapters.teams import limits
 from adapters.teams.card import is_https, one_line
 from adapters.teams.text import PLAIN
@@ -47,10 +48,8 @@ def claim(citation: Citation) -> dict[str, Any]:
     quote = " ".join(to_plain(citation.quote, PLAIN).split())
     document: dict[str, Any] = {
         "@type": "DigitalDocument",
-        "name": cut(title, limits.CITATION_NAME) or _UNTITLED,
-        "abstract": cut(quote, limits.CITATION_ABSTRACT)
-        or cut(title, limits.CITATION_ABSTRACT)
-        or _UNTITLED,
+        "name": _cut(title, limits.CITATION_NAME) or _UNTITLED,
+        "abstract": _cut(quote or title, limits.CITATION_ABSTRACT) or _UNTITLED,
         "image": {
             "@type": "ImageObject",
             "name": _ICONS.get(PurePath(citation.name).suffix.lower(), "Text"),
@@ -59,3 +58,8 @@ def claim(citation: Citation) -> dict[str, Any]:
     if (url := address_of(citation)) is not None:
         document["url"] = url
     return {"@type": "Claim", "position": citation.number, "appearance": document}
+
+
+def _cut(text: str, most: int) -> str:
+    """At a word; in UTF-16, as Teams counts."""
+    return cut16(cut(text, most), most)

@@ -14,8 +14,9 @@ STREAM_EVERY = 1.1
 STREAM_SECONDS = 120.0
 STREAM_TEXT = 28_000
 
-#: A card as JSON, in bytes of UTF-16: with the message's text beside it, an activity still fits.
-CARD_BYTES = 48_000
+#: A card as JSON, in bytes of UTF-16: with the message's text beside it, an activity still fits; and in
+#: UTF-8, which may be half as much again, a dialog.
+CARD_BYTES = 40_000
 #: Buttons of a set, characters on one, and of a block of text.
 ACTIONS = 6
 BUTTON = 60

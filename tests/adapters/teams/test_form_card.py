@@ -188,7 +188,7 @@ def test_a_card_holds_as_many_fields_as_fit_and_the_others_keep_their_values() -
     assert len(validate(form, submission)) == 40
 
 
-@pytest.mark.parametrize("value", [{}, {"shown": "name", "revision": "x", "context": 3}, {"shown": [1, []]}])
+@pytest.mark.parametrize("value", [{}, {"shown": "name", "revision": "x", "context": 3}, {"shown": [[]]}])
 def test_what_no_card_of_ours_has_sent_is_an_empty_submission(value: Json) -> None:
     assert submission_of(FILLED, value) == Submission(form_id="", values={})
     assert context_of(value) == {}
