@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 import structlog
+from yarl import URL
 
 from adapters.conversation import UploadedFile
 from adapters.download import Download, same_origin
@@ -70,8 +71,8 @@ async def download(
         timeout=teams.settings.timeout,
         max_bytes=max_bytes,
         html=name.lower().endswith((".html", ".htm")),
-        # Graph leads on to addresses that hold a token of their own; the bot's is for nobody else.
-        tells=lambda asked: same_origin(asked, trusted),
+        # Where that leads holds a token of its own; the bot's is for nobody else.
+        tells=lambda asked: asked == URL(url),
     )
     path = teams.spool / secrets.token_hex(16)
     try:
