@@ -1,9 +1,8 @@
 """A strict stand-in for Microsoft Teams, over real HTTP: the Bot Connector, its tokens, Graph, people."""
 
 from tests.doubles.clock import Clock
-from tests.doubles.teams.core import Called, Rules
 from tests.doubles.teams.double import TeamsDouble
-from tests.doubles.teams.errors import CannotAct, Refusal
+from tests.doubles.teams.errors import BadAnswer, CannotAct, Refusal
 from tests.doubles.teams.faults import (
     BAD_GATEWAY,
     GATEWAY_TIMEOUT,
@@ -16,7 +15,9 @@ from tests.doubles.teams.faults import (
     RateLimited,
     Slow,
 )
+from tests.doubles.teams.interactions import Dialog
 from tests.doubles.teams.outbox import Attempt, Delivery
+from tests.doubles.teams.rules import Called, Rules
 from tests.doubles.teams.seen import Seen, words
 from tests.doubles.teams.things import App
 
@@ -26,11 +27,13 @@ __all__ = [
     "PRECONDITION",
     "App",
     "Attempt",
+    "BadAnswer",
     "Breaks",
     "Called",
     "CannotAct",
     "Clock",
     "Delivery",
+    "Dialog",
     "Drops",
     "Expires",
     "Fails",

@@ -97,7 +97,8 @@ ELEMENTS: Final[dict[str, dict[str, Kind]]] = {
     "FactSet": {"facts": _holds("Fact", some=True).must},
     "ActionSet": {"actions": _holds("action", some=True).must},
     "Table": {
-        "columns": _holds("TableColumnDefinition", some=True).must, "rows": _holds("TableRow", some=True).must,
+        "columns": _holds("TableColumnDefinition", some=True).must,
+        "rows": _holds("TableRow", some=True).must,
         "firstRowAsHeader": BOOL, "firstRowAsHeaders": BOOL, "showGridLines": BOOL, "gridStyle": STYLE,
         "horizontalCellContentAlignment": SIDE, "verticalCellContentAlignment": UPRIGHT,
     },

@@ -76,12 +76,12 @@ class Connector:
         if place.blocked == "MessageWritesBlocked":
             raise writes_blocked()
         if place.blocked is not None:
-            raise Refusal(403, place.blocked, _BLOCKED.get(place.blocked, "Forbidden"))
+            raise Refusal(403, place.blocked, _BLOCKED.get(place.blocked, "Forbidden"), blame=False)
         if not self._core.world.installed(place):
             if place.kind == "personal":
                 raise writes_blocked()
             code = "BotNotInConversationRoster"
-            raise Refusal(403, code, _BLOCKED[code])
+            raise Refusal(403, code, _BLOCKED[code], blame=False)
         return place, root
 
     def _checked(self, activity: Any, place: Conversation, name: str) -> Json:
@@ -121,7 +121,9 @@ class Connector:
     def _own(self, place: Conversation, id: str) -> Message:
         message = place.messages.get(id)
         if message is None or message.deleted is not None:
-            raise Refusal(404, "ActivityNotFoundInConversation", "The message could not be found")
+            blame = message is None
+            code = "ActivityNotFoundInConversation"
+            raise Refusal(404, code, "The message could not be found", blame=blame)
         if message.sender != self._core.app.bot:
             raise Refusal(403, "NotEnoughPermissions", "Only the sender may change the message")
         return message

@@ -6,56 +6,21 @@ import asyncio
 from dataclasses import dataclass, field
 
 from tests.doubles.clock import Clock
-from tests.doubles.teams import limits
 from tests.doubles.teams.bad_tokens import bad_headers
 from tests.doubles.teams.connector import Connector
 from tests.doubles.teams.errors import Json, Refusal
 from tests.doubles.teams.faults import Faults
+from tests.doubles.teams.files import Downloads
+from tests.doubles.teams.graph import Graph
 from tests.doubles.teams.keys import Keys
 from tests.doubles.teams.login import Login
 from tests.doubles.teams.outbox import Outbox
 from tests.doubles.teams.payloads import Payloads
 from tests.doubles.teams.rates import Rates
 from tests.doubles.teams.roster import Roster
+from tests.doubles.teams.rules import Called, Rules
 from tests.doubles.teams.things import App, Conversation, Message
 from tests.doubles.teams.world import World
-
-
-@dataclass
-class Rules:
-    """Switches between regimes of the real Teams, and figures that a test may have no time for."""
-
-    #: Streaming is allowed for this bot and its people; else "Content stream is not allowed".
-    streaming: bool = True
-    stream_every: float = limits.STREAM_EVERY
-    stream_seconds: float = limits.STREAM_SECONDS
-    #: Too many calls in a time are refused.
-    rates: bool = True
-    #: `channelData.team` tells the team's name and its id in Microsoft Graph.
-    group_in_activities: bool = True
-    #: The id of a conversation has its `;messageid=` also where a message opens a thread.
-    suffix_on_posts: bool = True
-    #: Seconds after which the address of a file in a personal chat is worthless.
-    download_seconds: float = 3600.0
-    #: Largest page that Graph gives, whatever `$top` says.
-    graph_page: int = limits.GRAPH_PAGE_MOST
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """A call of the bot. `kind` is one of `Faults`' words; `error` Teams' code, None where it went well.
-
-    `fault`: it failed because a test wanted so, and not since it was wrong.
-    """
-
-    kind: str
-    place: str
-    body: Json
-    at: float
-    status: int
-    error: str | None = None
-    message: str = ""
-    fault: bool = False
 
 
 @dataclass
@@ -73,6 +38,8 @@ class Core:
         self.payloads = Payloads(self)
         self.connector = Connector(self)
         self.roster = Roster(self)
+        self.graph = Graph(self)
+        self.downloads = Downloads(self)
         self.calls: list[Called] = []
         #: What the bot's answers to invokes had wrong.
         self.wrong_answers: list[str] = []
@@ -147,7 +114,7 @@ class Core:
 
     @property
     def refusals(self) -> list[str]:
-        """What the bot was refused though no test asked for it, and what its answers had wrong."""
+        """What the bot was refused by its own fault, and what its answers to invokes had wrong."""
         refused = [
             f"{call.kind} {call.place}: {call.status} {call.error}: {call.message}"
             for call in self.calls
@@ -156,5 +123,7 @@ class Core:
         return refused + self.wrong_answers
 
     def refused(self, kind: str, place: str, body: Json, error: Refusal, *, fault: bool = False) -> None:
+        """Record what was turned down."""
         at = self.clock.now()
+        fault = fault or not error.blame
         self.record(Called(kind, place, body, at, error.status, error.code, error.message, fault))

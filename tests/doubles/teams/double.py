@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any, Self
@@ -10,16 +9,15 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
-from tests.doubles.teams.core import Called
-from tests.doubles.teams.errors import Json, Refusal, bad_request
-from tests.doubles.teams.faults import Breaks, Drops, Expires, Fails, Fault, Hangs, RateLimited, Slow
-from tests.doubles.teams.people import People
-from tests.doubles.teams.rates import too_many
+from tests.doubles.teams.errors import Refusal, bad_request
+from tests.doubles.teams.guard import Guard
+from tests.doubles.teams.interactions import Interactions
 
 Answer = tuple[int, Any]
+_CONNECTOR, _GRAPH = "/smba/emea/", "/graph/v1.0/"
 
 
-class TeamsDouble(People):
+class TeamsDouble(Interactions):
     """`async with TeamsDouble() as teams`: then `teams.url` is the service URL of its activities.
 
     Fill `teams.world` (tenants, people, teams, chats), tell where the bot listens (`teams.outbox.url`),
@@ -28,7 +26,7 @@ class TeamsDouble(People):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._closing = asyncio.Event()
+        self.guard = Guard(self)
         self._runner: web.ServerRunner | None = None
         self._port = 0
 
@@ -37,7 +35,8 @@ class TeamsDouble(People):
         return self
 
     async def open(self) -> None:
-        self._closing = asyncio.Event()
+        """Also again after `close`, at the same address."""
+        self.guard = Guard(self)
         self._runner = web.ServerRunner(web.Server(self._serve), shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self._port)
@@ -49,20 +48,25 @@ class TeamsDouble(People):
         await self.close()
 
     async def close(self) -> None:
-        self._closing.set()
+        self.guard.closing.set()
         await self.outbox.close()
         assert self._runner is not None
         await self._runner.cleanup()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         path = request.path
-        if path.startswith("/smba/emea/"):
+        if path.startswith(_CONNECTOR):
             return await self._connect(request)
+        if path.startswith(_GRAPH):
+            return await self._ask_graph(request)
+        if path.startswith("/download/"):
+            fault = self.faults.pick("content")
+            return await self.guard.spoiled(request, fault, lambda: self.downloads.ticketed(request))
         if path.startswith("/openid/"):
-            return await self._spoiled(request, self.faults.pick("keys"), lambda: self._keys(path))
+            return await self.guard.spoiled(request, self.faults.pick("keys"), lambda: self._keys(path))
         response = await self.login.serve(request, self.base)
-        fault = self.faults.pick("token") if request.method == "POST" else None
-        return await self._spoiled(request, fault, lambda: response)
+        fault = self.faults.pick("token") if "token" in path else None
+        return await self.guard.spoiled(request, fault, lambda: response)
 
     def _keys(self, path: str) -> web.Response:
         if path == "/openid/.well-known/openidconfiguration":
@@ -72,43 +76,18 @@ class TeamsDouble(People):
     # -- the Bot Connector ---------------------------------------------------------------------
 
     async def _connect(self, request: web.BaseRequest) -> web.StreamResponse:
-        raw = await request.read()
-        path = request.raw_path.partition("?")[0].removeprefix("/smba/emea/")
-        parts = [unquote(part) for part in path.split("/")]
-        header = request.headers.get("Authorization", "")
+        raw, parts = await request.read(), _parts(request, _CONNECTOR)
+        if request.method == "GET" and parts[:2] == ["v3", "attachments"] and len(parts) == 5:
+            return await self.guard.call(
+                request, "picture", parts[2], raw, "connector", lambda _: self.downloads.picture(parts[2])
+            )
         kind, place, serve = self._call(request, parts, raw)
-        body = _shown(raw)
-        fault = self.faults.pick(kind)
-        match fault:
-            case Expires():
-                if token := self.login.token_of(header, "connector"):
-                    token.expires = 0.0
-            case Fails(status, code, message):
-                refusal = Refusal(status, code, message)
-                self.refused(kind, place, body, refusal, fault=True)
-                return _refusal(refusal)
-            case RateLimited(after):
-                self.refused(kind, place, body, too_many(after), fault=True)
-                return _refusal(too_many(after))
-            case Breaks(False) | Hangs(False) | Drops(False):
-                self.refused(kind, place, body, Refusal(0, "broken"), fault=True)
-            case _:
-                pass
 
-        def answered() -> web.Response:
-            if self.login.token_of(header, "connector") is None:
-                refusal = Refusal(401, "Unauthorized", "Authorization has been denied for this request.")
-                self.refused(kind, place, body, refusal, fault=isinstance(fault, Expires))
-                return _refusal(refusal)
-            try:
-                status, answer = serve()
-            except Refusal as refusal:
-                self.refused(kind, place, body, refusal)
-                return _refusal(refusal)
-            self.record(Called(kind, place, body, self.clock.now(), status))
-            return web.json_response(answer, status=status)
+        def answer(_: object) -> web.Response:
+            status, body = serve()
+            return web.json_response(body, status=status)
 
-        return await self._spoiled(request, fault, answered)
+        return await self.guard.call(request, kind, place, raw, "connector", answer)
 
     def _call(
         self, request: web.BaseRequest, parts: list[str], raw: bytes
@@ -153,47 +132,28 @@ class TeamsDouble(People):
 
                 return "unknown", path, unknown
 
-    async def _spoiled(
-        self, request: web.BaseRequest, fault: Fault | None, answer: Callable[[], web.Response]
-    ) -> web.StreamResponse:
-        match fault:
-            case Fails(status, code, message):
-                return _refusal(Refusal(status, code, message))
-            case RateLimited(after):
-                return _refusal(too_many(after))
-            case Breaks(effect, status):
-                if effect:
-                    answer()
-                return web.Response(
-                    status=status, text="<html>Server error</html>", content_type="text/html"
-                )
-            case Hangs(effect):
-                if effect:
-                    answer()
-                await self._closing.wait()
-                return web.Response(status=503)
-            case Drops(effect):
-                if effect:
-                    answer()
-                assert request.transport is not None
-                request.transport.close()
-                return web.Response(status=503)
-            case Slow(seconds):
-                response = answer()
-                await asyncio.sleep(seconds)
-                return response
-            case Expires() | None:
-                return answer()
+    # -- Microsoft Graph -----------------------------------------------------------------------
+
+    async def _ask_graph(self, request: web.BaseRequest) -> web.StreamResponse:
+        parts = _parts(request, _GRAPH)
+        where = "/".join(parts)
+
+        def answer(token: Any) -> web.Response:
+            if request.method != "GET":
+                raise Refusal(405, "MethodNotAllowed", "Only GET is served here")
+            match parts:
+                case ["shares", share, "driveItem", "content"]:
+                    # On a host of its own, which shall not see the token.
+                    url = self.payloads.ticket(self.graph.shared(token, share))
+                    elsewhere = url.replace("//127.0.0.1:", "//localhost:", 1)
+                    return web.Response(status=302, headers={"Location": elsewhere})
+                case _:
+                    return web.json_response(self.graph.answer(token, parts, request.query))
+
+        kind = "shares" if parts[0] == "shares" else "graph"
+        return await self.guard.call(request, kind, where, b"", "graph", answer)
 
 
-def _refusal(error: Refusal) -> web.Response:
-    return web.json_response(error.body, status=error.status, headers=error.headers)
-
-
-def _shown(raw: bytes) -> Json:
-    """The body for the record; empty where it is no object."""
-    try:
-        body = json.loads(raw)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+def _parts(request: web.BaseRequest, prefix: str) -> list[str]:
+    path = request.raw_path.partition("?")[0].removeprefix(prefix)
+    return [unquote(part) for part in path.split("/")]

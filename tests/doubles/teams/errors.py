@@ -20,7 +20,10 @@ class Refusal(Exception):
         *,
         headers: Mapping[str, str] | None = None,
         body: Json | None = None,
+        blame: bool = True,
     ) -> None:
+        """`blame` False: it is how things stand, which a bot learns only from the refusal."""
+        self.blame = blame
         self.status, self.code, self.message = status, code, message
         self.headers = dict(headers or {})
         self.body: Json = {"error": {"code": code, "message": message}} if body is None else body
@@ -40,8 +43,12 @@ def writes_blocked() -> Refusal:
         "errorSubCode": None,
     }
     body = {"errorCode": 209, "message": json.dumps(inner, indent=2)}
-    return Refusal(403, "MessageWritesBlocked", inner["details"] or "", body=body)
+    return Refusal(403, "MessageWritesBlocked", inner["details"] or "", body=body, blame=False)
 
 
 class CannotAct(Exception):
     """A person can't do that in Teams: there is no such button, message or dialog, or it is not theirs."""
+
+
+class BadAnswer(Exception):
+    """The bot answered an invoke with what Teams does not take; people see "Something went wrong"."""

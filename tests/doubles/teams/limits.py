@@ -40,7 +40,6 @@ TENANT_RATES: Final = ((1.0, 50),)
 ACK_SECONDS: Final = 15.0
 INVOKE_SECONDS: Final = 10.0
 
-DIALOG_TITLE: Final = 64
 TOKEN_SECONDS: Final = 3599
 
 GRAPH_PAGE: Final = 20

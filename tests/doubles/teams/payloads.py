@@ -140,16 +140,23 @@ class Payloads:
             f'<attachment id="{id}"></attachment>' for id in message.files
         )
         files = [self.attachment(place, world.files[id]) for id in message.files]
+        files += [self.picture(world.files[id]) for id in message.pasted]
         made["attachments"] = [*files, *message.attachments, {"contentType": "text/html", "content": body}]
         return made
 
     def attachment(self, place: Conversation, file: File) -> Json:
         """In a chat with the bot a file can be fetched as it is; elsewhere it is only named."""
         if place.kind == "personal":
-            content = {
-                "downloadUrl": f"{self._core.base}/download/{file.id}?tempauth={file.ticket}",
-                "uniqueId": file.id,
-                "fileType": file.type,
-            }
+            content = {"downloadUrl": self.ticket(file), "uniqueId": file.id, "fileType": file.type}
             return {"contentType": _DOWNLOAD, "contentUrl": file.url, "name": file.name, "content": content}
         return {"id": file.id, "contentType": _REFERENCE, "contentUrl": file.url, "name": file.name}
+
+    def picture(self, file: File) -> Json:
+        """Given by the Connector, for the bot's token."""
+        url = f"{self._core.url}v3/attachments/{file.id}/views/original"
+        return {"contentType": "image/*", "contentUrl": url, "name": file.name}
+
+    def ticket(self, file: File) -> str:
+        """An address that gives the file without a token, for a while."""
+        file.told = self._core.clock.now()
+        return f"{self._core.base}/download/{file.id}?tempauth={file.ticket}"

@@ -29,18 +29,21 @@ class People(Core):
         *,
         thread: str | None = None,
         files: Sequence[str] = (),
+        pasted: Sequence[str] = (),
         reply_to: str | None = None,
     ) -> str:
-        """A person's message; in a channel a new post, or a reply in `thread` (its root's id). `files` are
-        ids of `World.add_file`. Gives the message's id."""
+        """A person's message; in a channel a new post, or a reply in `thread` (its root's id). `files` and
+        (pictures) `pasted` are ids of `World.add_file`. Gives the message's id."""
         place = self._place(conversation, person)
         if thread is not None and (not place.channel or place.messages[thread].root != thread):
             raise CannotAct("there is no such thread")
         marked, entities = self.payloads.marked(text)
         message = self._new(place, person, marked, thread)
         message.entities, message.files, message.reply_to = entities, list(files), reply_to
+        message.pasted = list(pasted)
         for id in files:
             file = self.world.files[id]
+            file.tenant = place.tenant
             file.url = file.url or f"https://contoso.sharepoint.example/sites/files/{file.id}/{file.name}"
         self._tell(place, message)
         return message.id

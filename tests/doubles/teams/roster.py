@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from tests.doubles.teams.core import Core
 
 
+def _not_there() -> Refusal:
+    said = "The bot is not part of the conversation roster."
+    return Refusal(403, "BotNotInConversationRoster", said, blame=False)
+
+
 class Roster:
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -43,7 +48,7 @@ class Roster:
         place = self._readable(name)
         who = self._core.world.person_by(id)
         if who is None or who.aad not in self._core.world.members(place):
-            raise Refusal(404, "MemberNotFoundInConversation", "The member could not be found")
+            raise Refusal(404, "MemberNotFoundInConversation", "The member could not be found", blame=False)
         return self._core.payloads.member(who, place)
 
     def team(self, id: str) -> Json:
@@ -94,7 +99,7 @@ class Roster:
         place = core.world.personal(who.aad)
         if not place.installed or place.blocked:
             code = place.blocked or "ForbiddenOperationException"
-            raise Refusal(403, code, "Bot is not installed in user's personal scope")
+            raise Refusal(403, code, "Bot is not installed in user's personal scope", blame=False)
         answer: Json = {"id": place.id}
         if (activity := body.get("activity")) is not None:
             check_activity(activity, place, place.id, core.app.bot, {who.user, core.app.bot})
@@ -107,9 +112,7 @@ class Roster:
         core = self._core
         place, _ = core.world.place(name)
         if not core.world.installed(place):
-            raise Refusal(
-                403, "BotNotInConversationRoster", "The bot is not part of the conversation roster."
-            )
+            raise _not_there()
         if core.rules.rates:
             core.rates.take(
                 (("read", place.id), limits.READ_RATES), (("tenant", place.tenant), limits.TENANT_RATES)
@@ -124,7 +127,5 @@ class Roster:
         if team is None:
             raise Refusal(404, "TeamNotFound", "The team could not be found")
         if not team.installed:
-            raise Refusal(
-                403, "BotNotInConversationRoster", "The bot is not part of the conversation roster."
-            )
+            raise _not_there()
         return team

@@ -28,8 +28,8 @@ def stream_info(activity: Json) -> Json | None:
     return None
 
 
-def not_allowed(message: str) -> Refusal:
-    return Refusal(403, "ContentStreamNotAllowed", message)
+def not_allowed(message: str, *, blame: bool = True) -> Refusal:
+    return Refusal(403, "ContentStreamNotAllowed", message, blame=blame)
 
 
 def _wrong(message: str) -> Refusal:
@@ -87,7 +87,7 @@ class Streams:
         """A checked request of a stream; gives Teams' answer."""
         core, now = self._core, self._core.clock.now()
         if not core.rules.streaming:
-            raise not_allowed("Content stream is not allowed")
+            raise not_allowed("Content stream is not allowed", blame=False)
         if now - self._last.get(place.id, -1e9) < core.rules.stream_every:
             raise too_many()
         self._expire(place, now)
@@ -99,7 +99,7 @@ class Streams:
             if stream is None:
                 raise Refusal(404, "ActivityNotFoundInConversation", "The stream could not be found")
             if stream.state != "open":
-                raise not_allowed(_OVER[stream.state])
+                raise not_allowed(_OVER[stream.state], blame=stream.state != "canceled")
         self._last[place.id] = stream.last = now
         if kind == "final":
             self._finish(place, stream, activity)

@@ -18,6 +18,9 @@ class Tenant:
     name: str
     #: The app has a service principal there: its tokens for Microsoft Graph are given out.
     consented: bool = True
+    #: Of Microsoft Graph, granted by an admin for all of the tenant: "Files.Read.All",
+    #: "ChannelMessage.Read.All", "Chat.Read.All", "TeamMember.Read.All".
+    permissions: set[str] = field(default_factory=set[str])
 
 
 @dataclass
@@ -55,13 +58,16 @@ class Team:
 
 @dataclass
 class File:
-    """`item` and `url` are those of SharePoint; `ticket` opens a download without a token, for a while."""
+    """`url` is that of SharePoint; `ticket` opens a download without a token, for a while."""
 
     id: str
     name: str
     content: bytes
     ticket: str
     url: str = ""
+    tenant: str = ""
+    #: When its ticket was last told.
+    told: float = 0.0
     gone: bool = False
 
     @property
@@ -86,6 +92,8 @@ class Message:
     attachments: list[Json] = field(default_factory=list[Json])
     activity: Json = field(default_factory=dict[str, Any])
     files: list[str] = field(default_factory=list[str])
+    #: Pictures that were pasted into the text.
+    pasted: list[str] = field(default_factory=list[str])
     created: float = 0.0
     edited: float | None = None
     deleted: float | None = None
