@@ -1,77 +1,22 @@
-"""The stand-in for Teams refuses what Teams refuses, and tells a bot what Teams tells it."""
+"""The stand-in for Teams tells a bot what Teams tells it, and gives tokens out as Entra does."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
 import jwt
+import msal
 import pytest
-from aiohttp import web
+import requests
 
-from tests.doubles.teams import Clock, TeamsDouble
+from tests.adapters.teams.small_bot import Bot, Json, bot, teams
+from tests.doubles.teams import TeamsDouble
 
-Json = dict[str, Any]
-
-
-class Bot:
-    """The smallest client of the Connector: calls with a token, and keeps what it is told."""
-
-    def __init__(self, teams: TeamsDouble, session: aiohttp.ClientSession) -> None:
-        self.teams, self.session = teams, session
-        self.token: str | None = teams.login.give("connector")
-        self.told: list[Json] = []
-        self.headers: list[str] = []
-        self.statuses: list[int] = []
-        self.answer: Any = None
-
-    async def call(self, method: str, path: str, body: Any = None, **more: Any) -> tuple[int, Any]:
-        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        async with self.session.request(
-            method, f"{self.teams.url}v3/{path}", json=body, headers=headers, **more
-        ) as response:
-            return response.status, await response.json()
-
-    async def send(self, place: str, body: Any = None, **activity: Any) -> tuple[int, Any]:
-        activity = {"type": "message"} | activity
-        return await self.call("POST", f"conversations/{place}/activities", body or activity)
-
-    async def serve(self, request: web.Request) -> web.Response:
-        self.told.append(await request.json())
-        self.headers.append(request.headers.get("Authorization", ""))
-        status = self.statuses.pop(0) if self.statuses else 201
-        if self.told[-1]["type"] == "invoke":
-            return web.Response(status=200) if self.answer is None else web.json_response(self.answer)
-        return web.Response(status=status)
-
-
-@asynccontextmanager
-async def listening(teams: TeamsDouble) -> AsyncIterator[Bot]:
-    async with aiohttp.ClientSession() as session:
-        bot = Bot(teams, session)
-        app = web.Application()
-        app.router.add_post("/api/messages", bot.serve)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        teams.outbox.url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/messages"
-        yield bot
-        await runner.cleanup()
-
-
-@pytest.fixture
-async def teams() -> AsyncGenerator[TeamsDouble]:
-    async with TeamsDouble(clock=Clock(1_800_000_000.0)) as teams:
-        yield teams
-
-
-@pytest.fixture
-async def bot(teams: TeamsDouble) -> AsyncGenerator[Bot]:
-    async with listening(teams) as bot:
-        yield bot
+__all__ = ["bot", "teams"]
 
 
 async def test_what_is_said_reaches_the_bot_and_its_answers_are_seen(teams: TeamsDouble, bot: Bot) -> None:
@@ -108,3 +53,142 @@ async def test_activities_are_signed_for_this_bot(teams: TeamsDouble, bot: Bot) 
     assert key["endorsements"] == ["msteams"]
     claims = jwt.decode(token, jwt.PyJWK(key).key, algorithms=["RS256"], audience=teams.app_id)
     assert claims["serviceurl"] == bot.told[0]["serviceUrl"] == teams.url
+
+
+# -- tokens --------------------------------------------------------------------------------------
+
+
+async def test_every_bad_header_is_another_fault(teams: TeamsDouble) -> None:
+    headers = teams.bad_headers()
+    assert len(headers) >= 20
+    assert headers["missing"] is None
+    assert len(set(headers.values())) == len(headers)
+    key = jwt.PyJWK(teams.keys.jwks()["keys"][0]).key
+    for what, header in headers.items():
+        with pytest.raises((jwt.PyJWTError, AssertionError)):  # noqa: PT012
+            kid = jwt.get_unverified_header((header or "").removeprefix("Bearer ")).get("kid")
+            assert kid in teams.keys.published, what
+            claims = jwt.decode(
+                (header or "").removeprefix("Bearer "),
+                key,
+                algorithms=["RS256"],
+                audience=teams.app_id,
+                issuer="https://api.botframework.com",
+                options={"require": ["exp", "iss", "aud"]},
+            )
+            assert claims.get("serviceurl") == teams.url, what
+
+
+async def test_keys_rotate(teams: TeamsDouble, bot: Bot) -> None:
+    first = teams.keys.signing
+    second = teams.keys.rotate()
+    assert [key["kid"] for key in teams.keys.jwks()["keys"]] == [first, second]
+    third = teams.keys.rotate(forget=True)
+    assert [key["kid"] for key in teams.keys.jwks()["keys"]] == [third]
+    header = teams.authorization({"serviceUrl": teams.url}) or ""
+    assert jwt.get_unverified_header(header.removeprefix("Bearer "))["kid"] == third
+
+
+async def ask_token(teams: TeamsDouble, tenant: str, **form: str) -> tuple[int, Json]:
+    usual = {
+        "grant_type": "client_credentials",
+        "client_id": teams.app_id,
+        "client_secret": teams.app_password,
+        "scope": "https://api.botframework.com/.default",
+    }
+    url = f"{teams.login_url}/{tenant}/oauth2/v2.0/token"
+    async with aiohttp.ClientSession() as session, session.post(url, data=usual | form) as response:
+        return response.status, await response.json()
+
+
+async def test_tokens_are_for_whom_they_were_given(teams: TeamsDouble, bot: Bot) -> None:
+    tenant = teams.world.add_tenant().id
+    place = teams.world.personal(teams.world.add_person("Ana").aad).id
+    status, given = await ask_token(teams, "botframework.com")
+    assert status == 200
+    bot.token = given["access_token"]
+    assert (await bot.send(place, text="hi"))[0] == 201
+
+    status, given = await ask_token(teams, tenant, scope="https://graph.microsoft.com/.default")
+    assert status == 200
+    bot.token = given["access_token"]
+    assert (await bot.send(place, text="hi"))[0] == 401
+    for token in (None, "made-up"):
+        bot.token = token
+        assert (await bot.send(place, text="hi"))[0] == 401
+    assert len(teams.refusals) == 3
+
+    bot.token = teams.login.give("connector")
+    teams.login.expire("connector")
+    assert (await bot.send(place, text="hi"))[0] == 401
+    bot.token = teams.login.give("connector")
+    teams.clock.advance(3600)
+    assert (await bot.send(place, text="hi"))[0] == 401
+    assert len(teams.refusals) == 3  # that a token ended is nobody's fault
+
+
+@pytest.mark.parametrize(
+    ("tenant", "form", "status", "error"),
+    [
+        ("botframework.com", {"client_secret": "other"}, 401, "invalid_client"),
+        ("botframework.com", {"client_id": "other"}, 400, "unauthorized_client"),
+        ("botframework.com", {"grant_type": "password"}, 400, "unsupported_grant_type"),
+        ("botframework.com", {"scope": "https://api.botframework.com"}, 400, "invalid_scope"),
+        ("botframework.com", {"scope": "https://vault.azure.net/.default"}, 400, "invalid_scope"),
+        ("botframework.com", {"scope": "https://graph.microsoft.com/.default"}, 400, "unauthorized_client"),
+        ("nowhere", {}, 400, "invalid_request"),
+        ("own", {}, 400, "unauthorized_client"),
+    ],
+)
+async def test_refuses_tokens(
+    teams: TeamsDouble, tenant: str, form: dict[str, str], status: int, error: str
+) -> None:
+    own = teams.world.add_tenant().id
+    told = await ask_token(teams, own if tenant == "own" else tenant, **form)
+    assert (told[0], told[1]["error"]) == (status, error)
+
+
+async def test_a_bot_of_one_tenant_gets_its_tokens_there(teams: TeamsDouble) -> None:
+    teams.app.tenant = teams.world.add_tenant().id
+    assert (await ask_token(teams, teams.app.tenant))[0] == 200
+    assert (await ask_token(teams, "botframework.com"))[0] == 400
+
+
+async def test_msal_gets_a_token(teams: TeamsDouble) -> None:
+    """Its authority must be https, so its requests are led to the double."""
+    authority = "https://login.example"
+
+    def led(method: str, url: str, **more: Any) -> SimpleNamespace:
+        found = requests.request(method, url.replace(authority, teams.login_url), timeout=5, **more)
+        text = found.text.replace(teams.login_url, authority)
+        return SimpleNamespace(status_code=found.status_code, headers=found.headers, text=text)
+
+    def ask() -> Json:
+        client = msal.ConfidentialClientApplication(
+            teams.app_id,
+            client_credential=teams.app_password,
+            authority=f"{authority}/botframework.com",
+            instance_discovery=False,
+            http_client=SimpleNamespace(get=partial(led, "GET"), post=partial(led, "POST")),
+        )
+        return client.acquire_token_for_client(["https://api.botframework.com/.default"]) or {}
+
+    assert (await asyncio.to_thread(ask))["access_token"] in teams.login.given
+
+
+async def test_a_managed_identity_gets_a_token(teams: TeamsDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    teams.app.managed, teams.app.tenant = True, teams.world.add_tenant().id
+
+    def ask() -> Json:
+        identity = msal.UserAssignedManagedIdentity(client_id=teams.app_id)
+        client = msal.ManagedIdentityClient(identity, http_client=requests.Session())
+        return client.acquire_token_for_client(resource="https://api.botframework.com")
+
+    monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", teams.login_url)
+    assert (await asyncio.to_thread(ask))["access_token"] in teams.login.given
+    monkeypatch.setenv("IDENTITY_ENDPOINT", f"{teams.login_url}/msi/token")
+    monkeypatch.setenv("IDENTITY_HEADER", teams.login.identity_header)
+    assert (await asyncio.to_thread(ask))["access_token"] in teams.login.given
+    monkeypatch.setenv("IDENTITY_HEADER", "wrong")
+    assert "error" in await asyncio.to_thread(ask)
+    assert (await ask_token(teams, teams.app.tenant))[1]["error"] == "invalid_client"

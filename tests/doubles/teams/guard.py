@@ -45,8 +45,7 @@ class Guard:
             token = core.login.token_of(header, audience)
             if token is None:
                 # A bot can't know that a token ended early, but one that never was is its fault.
-                known = header.removeprefix("Bearer ") in core.login.given
-                return refuse(_unauthorized(audience), scripted=isinstance(fault, Expires) or known)
+                return refuse(_unauthorized(audience), scripted=core.login.over(header, audience))
             try:
                 response = serve(token)
             except Refusal as refusal:

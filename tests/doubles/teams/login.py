@@ -66,6 +66,11 @@ class Login:
             return None
         return token if token.expires > self._clock.now() else None
 
+    def over(self, header: str, audience: Audience) -> bool:
+        """The token was good for that, and is not any more."""
+        token = self.given.get(header.partition(" ")[2])
+        return token is not None and token.audience == audience
+
     # -- HTTP ----------------------------------------------------------------------------------
 
     async def serve(self, request: web.BaseRequest, base: str) -> web.Response:
