@@ -13,7 +13,7 @@ from rich.markup import escape
 from adapters.conversation import Reply
 from adapters.forms import Progress
 from adapters.ports import Actor, AudienceChoice, Refused, SearchMode, UploadOptions
-from bot import __version__, demo, slack_commands, terminal
+from bot import __version__, demo, slack_commands, teams_commands, terminal
 from bot.config import Config
 from bot.connect import PORTS, Knowledge, choose_workspace, connect, local_actor
 from bot.console import AsJson, Workspace, dump, err, must_exist, out, run, with_actor
@@ -246,6 +246,7 @@ def worker() -> None:
 
 
 slack_commands.register(app)
+teams_commands.register(app)
 
 
 @app.command()

@@ -35,7 +35,7 @@ class Endpoint:
 
     async def handle(self, request: web.Request) -> web.Response:
         try:
-            if not self._settings.app_id and not _is_local(request.remote):
+            if not self._settings.app_id and not is_local(request.remote):
                 raise Unauthorized("no credentials, and not on this machine")
             claims = await self._authenticator.claims(request.headers.get("Authorization"))
             if request.content_type != "application/json":
@@ -100,7 +100,8 @@ async def _json(request: web.Request) -> dict[str, Any]:
     return body
 
 
-def _is_local(remote: str | None) -> bool:
+def is_local(remote: str | None) -> bool:
+    """Whether a request comes from this machine itself."""
     try:
         return ipaddress.ip_address((remote or "").split("%")[0]).is_loopback
     except ValueError:
