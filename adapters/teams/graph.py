@@ -120,6 +120,10 @@ class GraphClient:
         except _Refused as error:
             self._keep(self._refused, place, self._now() + error.seconds)
             raise
+        except asyncio.CancelledError:
+            # Whoever asked has lost patience; others shall not wait for it too.
+            self._keep(self._refused, place, self._now() + FRESH)
+            raise
 
     async def _surely(self, reference: Reference, path: str) -> dict[str, Any]:
         # As it stands: the mark of a next page is Graph's own.

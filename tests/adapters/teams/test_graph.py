@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -184,6 +185,26 @@ async def test_a_refusal_is_remembered_for_a_while(
     assert len(site.asked) == len(statuses)
     site.now = seconds + 1
     assert ids(await site.graph.chat(GROUP)) == ["1"]
+
+
+async def test_what_is_too_slow_is_waited_for_once(site: Site) -> None:
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def answer(_: web.Request) -> web.StreamResponse:
+        begun.set()
+        await over.wait()
+        return web.json_response({"value": []})
+
+    site.answers[CHAT] = answer
+    waiting = asyncio.create_task(site.graph.chat(GROUP))
+    await begun.wait()
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    with pytest.raises(NoGraph, match="lately"):
+        await site.graph.chat(GROUP)
+    over.set()
+    site.now = FRESH + 1
+    assert await site.graph.chat(GROUP) == []
 
 
 async def test_refusals_are_told_apart(site: Site) -> None:

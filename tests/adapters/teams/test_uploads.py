@@ -160,7 +160,12 @@ async def test_without_consent_it_is_said_how(site: Site, world: World) -> None:
 
 
 async def test_what_was_chosen_is_kept(site: Site, world: World) -> None:
-    chosen = {"knowledge_base": "hr", "labels": ["x"], "audience": "everyone", "same_name": "keep_both"}
+    chosen: dict[str, Any] = {
+        "knowledge_base": "hr",
+        "labels": ["x"],
+        "audience": "everyone",
+        "same_name": "keep_both",
+    }
     await added(site, upload_of(site, world.direct, world.ann, "a.md", **chosen))
     ((_, options),) = uploads(site)
     assert options.model_dump(include=set(chosen)) == {**chosen, "labels": ("x",)}
