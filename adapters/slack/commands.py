@@ -12,10 +12,11 @@ from adapters.durable import Incoming
 from adapters.kb import HELP, Command, read_command
 from adapters.listing import find
 from adapters.ports import Actor, DocumentView, Refused
+from adapters.short import cut16
 from adapters.slack import work
 from adapters.slack.context import Slack
 from adapters.slack.home import publish_home
-from adapters.slack.kit import cut16, sentence
+from adapters.slack.kit import sentence
 from adapters.slack.listing import (
     CANCEL,
     DELETE,

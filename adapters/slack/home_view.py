@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from adapters.ports import DocumentView, SearchHit, SearchMode, UnansweredQuestion
+from adapters.short import cut16
 from adapters.slack import limits
-from adapters.slack.kit import Json, cut16, plain, quiet_line, section
+from adapters.slack.kit import Json, plain, quiet_line, section
 from adapters.slack.listing import document_block, hit_block
 from adapters.slack.render import plain_text
 

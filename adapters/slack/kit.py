@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from adapters.short import cut16
 from adapters.slack import limits
-from adapters.slack.render import SlackMessage, plain_text, quiet, utf16
+from adapters.slack.render import SlackMessage, plain_text, quiet
 
 Json = dict[str, Any]
 
@@ -13,15 +14,6 @@ Json = dict[str, Any]
 def plain(text: str, most: int) -> dict[str, Any]:
     """A text object with at most `most` characters, and never empty."""
     return plain_text(cut16(quiet(text), most) or "…")
-
-
-def cut16(text: str, most: int) -> str:
-    """At most `most` UTF-16 code units, as Slack counts."""
-    text = text.strip()
-    if utf16(text) <= most:
-        return text
-    head = text.encode("utf-16-le", "replace")[: 2 * (most - 1)].decode("utf-16-le", "ignore")
-    return f"{head.rstrip()}…"
 
 
 def escape(text: str) -> str:

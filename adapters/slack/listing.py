@@ -9,8 +9,9 @@ from adapters.conversation import place_in
 from adapters.listing import PAGE, document_line, page_of, status
 from adapters.markdown import is_web
 from adapters.ports import DocumentView, SearchHit
+from adapters.short import cut16
 from adapters.slack import limits
-from adapters.slack.kit import Json, cut16, escape, one_line, plain, section
+from adapters.slack.kit import Json, escape, one_line, plain, section
 from adapters.slack.render import SlackMessage, plain_text
 
 NOTHING: Final = "There are no documents yet. /kb upload adds some."

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from adapters.forms import Field, Form, Submission
+from adapters.short import cut16, utf16
 from adapters.slack import limits
-from adapters.slack.kit import Json, cut16, plain, quiet_line, section
+from adapters.slack.kit import Json, plain, quiet_line, section
 from adapters.slack.modal_fields import field_block, field_value
-from adapters.slack.render import utf16
 from adapters.slack.validate import PayloadTooLarge
 
 _TOO_MANY: Final = "There is more than Slack can show. Change the rest on the settings page."

@@ -8,9 +8,10 @@ from decimal import Decimal
 from typing import Any, Final, cast
 
 from adapters.forms import Field, Option
+from adapters.short import cut16, utf16
 from adapters.slack import limits
-from adapters.slack.kit import Json, cut16, plain, quiet_line, section
-from adapters.slack.render import plain_text, utf16
+from adapters.slack.kit import Json, plain, quiet_line, section
+from adapters.slack.render import plain_text
 
 _ON: Final = "on"
 #: Begins what stands for a value that is too long for an option.

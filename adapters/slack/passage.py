@@ -10,9 +10,10 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from adapters.conversation import Citation
 from adapters.markdown import is_web
 from adapters.ports import Refused
+from adapters.short import cut16
 from adapters.slack import limits
 from adapters.slack.context import Slack
-from adapters.slack.kit import Json, cut16, plain, quiet_line
+from adapters.slack.kit import Json, plain, quiet_line
 from adapters.slack.render import PASSAGE, plain_text, quiet
 from adapters.slack.surface import Act, ending, open_view
 

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from adapters.blocks import Block, Table, to_blocks
 from adapters.conversation import Citation, Reply
 from adapters.markdown import JOINER, Dialect, cut, is_web, to_plain
+from adapters.short import utf16
 from adapters.slack import limits
 
 #: `action_id`s, whose values hold turn ids; of `ASK` a question.
@@ -108,10 +109,6 @@ class _Messages:
             )
             escaped = _BROKEN_OFF.sub("", head) + "…"
         return escaped or "Sources and notes"
-
-
-def utf16(text: str) -> int:
-    return len(text.encode("utf-16-le", "replace")) // 2
 
 
 def cost(block: dict[str, Any]) -> int:

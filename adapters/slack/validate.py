@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
+from adapters.short import utf16
 from adapters.slack import limits
-from adapters.slack.render import cost, utf16
+from adapters.slack.render import cost
 
 Json = dict[str, Any]
 
