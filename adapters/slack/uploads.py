@@ -23,7 +23,7 @@ from adapters.slack.history import read_thread
 from adapters.slack.home import refresh_home
 from adapters.slack.progress import progress_message
 from adapters.slack.render import SlackMessage
-from adapters.slack.thread_document import thread_file
+from adapters.thread_document import thread_file
 from adapters.uploading import Uploading, Wanted, upload_note
 
 log = structlog.get_logger()
@@ -103,7 +103,8 @@ async def _thread(slack: Slack, installed: Installed, actor: Actor, incoming: In
         messages,
         thread,
         slack.spool,
-        where=actor.conversation.name,
+        platform="Slack",
+        where=f"#{actor.conversation.name}" if actor.conversation.name else "",
         permalink=await _permalink(installed, channel, thread),
     )
 

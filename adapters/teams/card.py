@@ -88,7 +88,7 @@ def opens(title: str, kind: str, **data: Any) -> Json:
 
 def asks(question: str) -> Json:
     """Says the question in the person's name; in a chat with the bot alone."""
-    back = {"type": "imBack", "value": safe(question, limits.TEXT_BLOCK)}
+    back = {"type": "imBack", "value": safe(question, limits.TEXT_BLOCK) or "…"}
     return {"type": "Action.Submit", "title": _title(question), "data": {"msteams": back}}
 
 

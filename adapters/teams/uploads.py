@@ -15,6 +15,7 @@ from adapters.teams.context import Json, Teams
 from adapters.teams.deliver import Delivery
 from adapters.teams.errors import NoPlace, TeamsError, Unclear, reason_of
 from adapters.teams.files import download, file_label
+from adapters.teams.message_file import message_file
 from adapters.teams.progress_card import progress_card
 from adapters.teams.reference import Reference
 from adapters.uploading import KEEP, Uploading, Wanted, upload_note
@@ -47,7 +48,11 @@ async def work_upload(teams: Teams, incoming: Incoming) -> None:
     await place.open()
     edits = Edits[Json](place, FAILURES, every=EVERY)
     upload = Uploading(teams.bot, incoming, actor, edits, progress_card, longer=_LONGER)
-    await upload.run(_wanted(teams, reference, payload["files"]), title="Your files")
+    wanted = _wanted(teams, reference, payload["files"])
+    if (said := payload.get("said")) is not None:
+        name = "The message"
+        wanted.append(Wanted("message", lambda: message_file(teams, reference, said), name))
+    await upload.run(wanted, title="Your files")
 
 
 def _wanted(teams: Teams, reference: Reference, files: Sequence[dict[str, Any]]) -> list[Wanted]:

@@ -20,7 +20,8 @@ NOTHING: Final = "nothing"
 #: The bot was installed, or added. Payload: reference, who (`adapters.teams.activity.Who`).
 JOINED: Final = "joined"
 #: Files to be added. Payload: reference, who, files (an activity's attachments), knowledge_base, labels,
-#: audience (null: by the place), same_name, message (id of the message that holds the files, or null).
+#: audience (null: by the place), same_name, message (id of the message that holds the files, or null);
+#: said: a message as Graph has it, whose words, or thread, are added; null or absent: none.
 UPLOAD: Final = "upload"
 
 

@@ -27,8 +27,8 @@ from adapters.slack.listing import (
 )
 from adapters.slack.passage import passage_view, split
 from adapters.slack.progress import progress_message
-from adapters.slack.thread_document import thread_file, thread_markdown
 from adapters.slack.validate import PayloadTooLarge, check_message, check_view
+from adapters.thread_document import thread_file, thread_markdown
 from tests.adapters.fake_bot import document
 from tests.adapters.replies import HOSTILE, URLS, citation, strings
 from tests.doubles.slack import blocks as double
@@ -200,7 +200,8 @@ class TestThreads:
                 self.said("# Big\nx\n---\n"),
                 self.said("```\ncode"),
                 self.said("end", "Ben"),
-            ]
+            ],
+            platform="Slack",
         )
         headings = [line for line in text.split("\n") if line.startswith("#")]
         times = ", 2026-11-30 00:00 UTC"
@@ -211,7 +212,9 @@ class TestThreads:
     async def test_another_thread_has_another_name_the_same_one_the_same(self, tmp_path: Any) -> None:
         messages = [self.said("Why is <the> VPN down? " * 9)]
         made = [
-            await thread_file(messages, ts, tmp_path, where="it", permalink="https://s/p1")
+            await thread_file(
+                messages, ts, tmp_path, platform="Slack", where="#it", permalink="https://s/p1"
+            )
             for ts in ("1.1", "1.1", "2.2")
         ]
         assert made[0].name == made[1].name != made[2].name
@@ -220,7 +223,7 @@ class TestThreads:
 
     async def test_a_thread_without_words_is_refused(self, tmp_path: Any) -> None:
         with pytest.raises(Refused, match="no text"):
-            await thread_file([self.said(" ")], "1.1", tmp_path, where="", permalink=None)
+            await thread_file([self.said(" ")], "1.1", tmp_path, platform="Slack", where="", permalink=None)
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ def thread_title(messages: Sequence[Message]) -> str:
     return words or "Thread"
 
 
-def thread_markdown(messages: Sequence[Message], *, where: str = "") -> str:
+def thread_markdown(messages: Sequence[Message], *, platform: str, where: str = "") -> str:
     """Each message under a heading with its author and time, so that a citation tells them."""
-    place = f"A thread from Slack, #{where}" if where else "A thread from Slack"
+    place = f"A thread from {platform}, {where}" if where else f"A thread from {platform}"
     parts = [f"# {_plain(thread_title(messages))}", f"{place}."]
     for message in messages:
         if not message.text.strip():
@@ -45,15 +45,24 @@ def thread_markdown(messages: Sequence[Message], *, where: str = "") -> str:
 
 
 async def thread_file(
-    messages: Sequence[Message], thread: str, spool: Path, *, where: str, permalink: str | None
+    messages: Sequence[Message],
+    thread: str,
+    spool: Path,
+    *,
+    platform: str,
+    where: str,
+    permalink: str | None,
 ) -> UploadedFile:
     """The document, spooled. Its name is the same when that thread is saved again, and no other's.
+
+    Args:
+        platform: where it is from, such as "Slack", and `where` there, such as "#general".
 
     Raises `Refused` for a thread without words.
     """
     if not any(message.text.strip() for message in messages):
         raise Refused("There is no text in that thread.")
-    data = thread_markdown(messages, where=where).encode("utf-8", "replace")
+    data = thread_markdown(messages, platform=platform, where=where).encode("utf-8", "replace")
     path = spool / secrets.token_hex(16)
     await asyncio.to_thread(path.write_bytes, data)
     title = _NAME.sub("", thread_title(messages)).strip() or "Thread"

@@ -1,0 +1,132 @@
+""" "Why this answer?" and "Show the passages": dialogs about an answer."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from adapters.conversation import Citation
+from adapters.ports import Explanation, ExplanationStep, Refused
+from adapters.teams.activity import Invoked
+from adapters.teams.card import (
+    Json,
+    actions,
+    is_https,
+    line,
+    one_line,
+    open_url,
+    quiet,
+    run,
+    safe,
+    whole,
+    words,
+)
+from adapters.teams.claims import address_of
+from adapters.teams.context import Teams
+from adapters.teams.dialog import actor_of, opened, text_of
+
+_GONE: Final = "This answer is not kept any more. Please ask again."
+#: Steps shown, lines of each, and characters of a line.
+_STEPS, _LINES, _LINE = 30, 10, 250
+_QUESTION, _TITLE = 500, 200
+#: Characters of a passage, and those of it that are shown before the cited words.
+_PASSAGE, _BEFORE = 1_500, 500
+
+
+async def open_why(teams: Teams, invoked: Invoked, data: Json) -> Json:
+    """Raises `Refused` for a turn that the person may not see or that is gone."""
+    actor = await actor_of(teams, invoked)
+    explanation = await teams.bot.answers.explain(actor, text_of(data, "turn"))
+    return opened("Why this answer?", explanation_card(explanation))
+
+
+async def open_passages(teams: Teams, invoked: Invoked, data: Json) -> Json:
+    """Of the sources that no page can be linked to. Raises `Refused`."""
+    reply = await teams.bot.answers.reply(await actor_of(teams, invoked), text_of(data, "turn"))
+    cited = [c for c in reply.citations if address_of(c) is None] if reply is not None else []
+    if not cited:
+        raise Refused(_GONE)
+    return opened("Passages", passages_card(cited))
+
+
+def explanation_card(explanation: Explanation) -> Json:
+    """The question, the whole time and tokens, then a step a block."""
+    body = [
+        words(f"“{one_line(explanation.question, _QUESTION)}”", "bold"),
+        quiet(_total(explanation)),
+    ]
+    for number, step in enumerate(explanation.steps[:_STEPS], 1):
+        body += _step(number, step)
+    if len(explanation.steps) > _STEPS:
+        body.append(quiet(f"And {len(explanation.steps) - _STEPS} more steps."))
+    return whole(body)
+
+
+def passages_card(citations: list[Citation]) -> Json:
+    """Title, place, and the passage with the cited words in bold, for each."""
+    body: list[Json] = []
+    for citation in citations:
+        title = one_line(citation.title, _TITLE) or one_line(citation.name, _TITLE) or "Untitled"
+        body.append(words(f"{citation.number}. {title}", "bold"))
+        if place := citation.place():
+            body.append(quiet(place))
+        body.append(_passage(citation))
+        if (url := citation.source_url) is not None and is_https(url):
+            body += actions([open_url("Open the original", url)])
+    return whole(body)
+
+
+def _passage(citation: Citation) -> Json:
+    passage, quote = citation.passage.strip() or citation.quote.strip(), citation.quote.split()
+    found = re.search(r"\s+".join(map(re.escape, quote)), passage) if quote else None
+    if found is None:
+        return words(passage, most=_PASSAGE)
+    before, after = passage[: found.start()], passage[found.end() :]
+    if len(before) > _BEFORE:
+        before = f"…{before[-_BEFORE:].lstrip()}"
+    pieces = [
+        run(_keeping(before), "plain"),
+        run(safe(found[0], _PASSAGE), "bold"),
+        run(_keeping(after, most=_PASSAGE), "plain"),
+    ]
+    return line(*(piece for piece in pieces if piece["text"]))
+
+
+def _keeping(text: str, *, most: int = 2 * _BEFORE) -> str:
+    """Made harmless, with the space that stands beside the cited words."""
+    if not text.strip():
+        return ""
+    lead = " " if text[0].isspace() else ""
+    return f"{lead}{safe(text, most)}{' ' if text[-1].isspace() else ''}"
+
+
+def _total(explanation: Explanation) -> str:
+    read = sum(step.input_tokens for step in explanation.steps)
+    written = sum(step.output_tokens for step in explanation.steps)
+    parts = [f"{_time(explanation.total_ms)} in all"]
+    if read or written:
+        parts.append(_tokens(read, written))
+    return " · ".join(parts)
+
+
+def _step(number: int, step: ExplanationStep) -> list[Json]:
+    facts = [f"after {_time(step.start_ms)}", f"took {_time(step.ms)}"]
+    if step.input_tokens or step.output_tokens:
+        facts.append(_tokens(step.input_tokens, step.output_tokens))
+    head = line(
+        run(f"{number}. {one_line(step.title, _TITLE)}", "bold"), run(f"  {', '.join(facts)}", "quiet")
+    )
+    lines = [one_line(text, _LINE) for text in step.lines if text.strip()]
+    more = len(lines) - _LINES
+    shown = [*lines[:_LINES], *([f"and {more} more"] if more > 0 else [])]
+    if step.note.strip():
+        shown.append(one_line(step.note, _LINE))
+    return [head, *(words(text) for text in shown)]
+
+
+def _time(ms: float) -> str:
+    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms"
+
+
+def _tokens(read: int, written: int) -> str:
+    return f"{read:,} tokens read, {written:,} written"
