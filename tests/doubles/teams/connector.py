@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tests.doubles.teams import limits
 from tests.doubles.teams.check_activity import check_activity
 from tests.doubles.teams.errors import Json, Refusal, bad_request, writes_blocked
-from tests.doubles.teams.streams import Streams, fill, stream_info
+from tests.doubles.teams.streams import Streams, fill, not_allowed, stream_info
 from tests.doubles.teams.things import Conversation, Message
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ class Connector:
         body = self._checked(activity, place, name)
         if body["type"] != "message" or stream_info(body) is not None:
             raise bad_request("Only messages can be updated")
-        if message.final is False and (stream := place.streams.get(id)) and stream.state == "open":
-            raise bad_request("A message that is being streamed can't be updated")
+        stream = place.streams.get(id)
+        if stream is not None and stream.state in ("open", "canceled"):
+            raise not_allowed("The message is being streamed, or its streaming was stopped")
         self._rates(place, name)
         fill(message, body)
         message.versions.append(message.text)

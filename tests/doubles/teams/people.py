@@ -100,6 +100,10 @@ class People(Core):
         message.deleted = None
         self._tell(place, message, "messageUpdate", eventType="undeleteMessage")
 
+    def remove(self, conversation: str, id: str) -> None:
+        """An owner, or Teams itself, takes a message of the bot away; the bot is not told."""
+        self.world.conversations[conversation].messages[id].deleted = self.clock.now()
+
     def _deleted(self, place: Conversation, message: Message, kind: str, event: str) -> None:
         if not self.hears(place, message):
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Hashable, Sequence
 
@@ -27,7 +28,7 @@ class Rates:
             for seconds, most in windows:
                 recent = [at for at in calls if at > now - seconds]
                 if len(recent) >= most:
-                    wait = max(1, round(recent[-most] + seconds - now + 0.5))
+                    wait = max(1, math.ceil(recent[-most] + seconds - now))
                     raise too_many(wait)
         for key, _ in wanted:
             self._calls[key].append(now)
