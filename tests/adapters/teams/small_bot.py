@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -25,6 +26,8 @@ class Bot:
         self.headers: list[str] = []
         self.statuses: list[int] = []
         self.answer: Any = None
+        #: Set, it answers when this is.
+        self.hold: asyncio.Event | None = None
 
     async def call(self, method: str, path: str, body: Any = None, **more: Any) -> tuple[int, Any]:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
@@ -40,6 +43,8 @@ class Bot:
     async def serve(self, request: web.Request) -> web.Response:
         self.told.append(await request.json())
         self.headers.append(request.headers.get("Authorization", ""))
+        if self.hold is not None:
+            await self.hold.wait()
         status = self.statuses.pop(0) if self.statuses else 201
         if self.told[-1]["type"] == "invoke":
             return web.Response(status=200) if self.answer is None else web.json_response(self.answer)
