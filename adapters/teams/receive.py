@@ -32,8 +32,7 @@ class Receiving:
             case Said() as said:
                 await self._said(said)
             case Edited(message=said):
-                if await self._threads.known(said.reference):
-                    await self._threads.remember(said)
+                await self._edited(said)
             case Deleted() as deleted:
                 await self._deleted(deleted)
             case Joined() as joined:
@@ -52,6 +51,10 @@ class Receiving:
             # By consent of the team: what led to a question that may come.
             await self._threads.remember(said)
             return
+        await self._accept(said)
+
+    async def _accept(self, said: Said) -> bool:
+        """False for what was accepted before."""
         accepted = await self._teams.bot.inbox.accept(
             work.incoming(
                 work.MESSAGE,
@@ -62,6 +65,14 @@ class Receiving:
         )
         if accepted and said.addressed:
             await self._threads.open(said.reference)
+        return accepted
+
+    async def _edited(self, said: Said) -> None:
+        """An edit that adds the mention asks; one of a question changes the thread's history."""
+        if said.by_bot or (said.mentioned and await self._accept(said)):
+            return
+        if said.reference.direct or await self._threads.known(said.reference):
+            await self._threads.remember(said)
 
     async def _deleted(self, deleted: Deleted) -> None:
         """Withdraw the question. One whose activity is still on its way is not accepted any more."""

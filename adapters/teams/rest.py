@@ -30,6 +30,8 @@ _SAME: Final = frozenset({"GET", "PUT", "DELETE"})
 #: Seconds waited here when Teams says "later", and between other tries; beyond, the caller decides.
 LONGEST_WAIT: Final = 20.0
 _PAUSES: Final = (0.5, 1.5, 4.0)
+#: Seconds waited where a 429 does not say how long.
+DEFAULT_WAIT = 2.0
 
 
 class Rest:
@@ -115,9 +117,9 @@ async def _read(answer: ClientResponse) -> dict[str, Any]:
 
 def _seconds(value: str | None) -> float:
     try:
-        return max(0.0, float(value)) if value is not None else 2.0
+        return max(0.0, float(value)) if value is not None else DEFAULT_WAIT
     except ValueError:
-        return 2.0
+        return DEFAULT_WAIT
 
 
 def _check(url: str) -> None:
