@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -52,7 +52,7 @@ class Bot:
 
 
 @asynccontextmanager
-async def listening(teams: TeamsDouble) -> AsyncIterator[Bot]:
+async def listening(teams: TeamsDouble) -> AsyncGenerator[Bot]:
     async with aiohttp.ClientSession() as session:
         bot = Bot(teams, session)
         app = web.Application()

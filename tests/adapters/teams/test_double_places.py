@@ -140,10 +140,10 @@ async def test_calls_that_come_too_fast(teams: TeamsDouble, bot: Bot, direct: st
 async def test_rates_say_when_to_come_again(teams: TeamsDouble, bot: Bot, direct: str) -> None:
     headers = {"Authorization": f"Bearer {bot.token}"}
     url = f"{teams.url}v3/conversations/{direct}/activities"
-    for _ in range(8):
-        async with bot.session.post(url, json=SAYS, headers=headers) as response:
-            status, after = response.status, response.headers.get("Retry-After")
-    assert (status, after) == (429, "1")
+    for _ in range(7):
+        assert (await bot.send(direct, SAYS))[0] == 201
+    async with bot.session.post(url, json=SAYS, headers=headers) as response:
+        assert (response.status, response.headers.get("Retry-After")) == (429, "1")
 
 
 async def test_the_roster(teams: TeamsDouble, bot: Bot, ana: str, ben: str) -> None:

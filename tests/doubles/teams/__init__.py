@@ -15,7 +15,7 @@ from tests.doubles.teams.faults import (
     RateLimited,
     Slow,
 )
-from tests.doubles.teams.interactions import Dialog
+from tests.doubles.teams.invokes import Dialog
 from tests.doubles.teams.outbox import Attempt, Delivery
 from tests.doubles.teams.rules import Called, Rules
 from tests.doubles.teams.seen import Seen, words

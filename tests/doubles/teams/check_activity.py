@@ -65,7 +65,7 @@ def check_activity(activity: Any, place: Conversation, name: str, bot: str, memb
     cards = [one["content"] for one in attachments if one.get("contentType") == ADAPTIVE]
     check_entities(_list(body, "entities"), text, cards, members)
     _check_suggestions(body, place)
-    _check_channel_data(body, attachments)
+    _check_channel_data(body)
     return body
 
 
@@ -111,7 +111,7 @@ def _check_suggestions(body: Json, place: Conversation) -> None:
             raise bad_request("a suggested action is an imBack with title and value")
 
 
-def _check_channel_data(body: Json, attachments: list[Json]) -> None:
+def _check_channel_data(body: Json) -> None:
     data = body.get("channelData", {})
     if not isinstance(data, dict):
         raise bad_request("channelData is no object")

@@ -32,21 +32,26 @@ def check_entities(entities: list[Json], text: str, cards: list[Json], members: 
         if one.get("type") not in _KNOWN:
             raise bad_request(f"Unknown entity: {one.get('type')!r}")
         if one["type"] == "mention":
-            _check_mention(one, text, cards, members)
+            _check_mention(one, text, members)
     roots = root_entities(entities)
     if len(roots) > 1:
         raise bad_request("More than one root entity of type Message")
     for root in roots:
         _check_root(root, text)
+    for card in cards:
+        # A card has its mentions with it.
+        teams = card.get("msteams", {})
+        for one in teams.get("entities", []) if isinstance(teams, dict) else []:
+            _check_mention(one, json.dumps(card.get("body"), ensure_ascii=False), members)
 
 
-def _check_mention(one: Json, text: str, cards: list[Json], members: set[str]) -> None:
+def _check_mention(one: Json, text: str, members: set[str]) -> None:
     said, mentioned = one.get("text"), one.get("mentioned")
     if not isinstance(said, str) or not isinstance(mentioned, dict):
         raise bad_request("a mention has text and mentioned")
     if not said.startswith("<at>") or not said.endswith("</at>"):
         raise bad_request("a mention's text is in <at>")
-    if said not in text and not any(said in json.dumps(card, ensure_ascii=False) for card in cards):
+    if said not in text:
         raise bad_request("The mention is not in the message's text")
     if mentioned.get("id") not in members or not mentioned.get("name"):
         raise bad_request("The mentioned is not in the conversation")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tests.doubles.teams import limits
-from tests.doubles.teams.errors import Json, Refusal
+from tests.doubles.teams.errors import Json
+from tests.doubles.teams.graph_errors import graph_error, only
 from tests.doubles.teams.graph_messages import chat_message
 from tests.doubles.teams.login import Token
 from tests.doubles.teams.things import Conversation, File, Message, Team
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
     from tests.doubles.teams.core import Core
 
 _NEWEST = ("createdDateTime desc", "lastModifiedDateTime desc")
-
-
-def graph_error(status: int, code: str, message: str, *, blame: bool = True) -> Refusal:
-    inner = {"date": "2026-01-01T00:00:00", "request-id": "r", "client-request-id": "r"}
-    body: Json = {"error": {"code": code, "message": message, "innerError": inner}}
-    return Refusal(status, code, message, body=body, blame=blame)
 
 
 class Graph:
@@ -59,7 +54,7 @@ class Graph:
     def _channel(
         self, token: Token, group: str, channel: str, query: Mapping[str, str], *known: str
     ) -> Conversation:
-        _only(query, known)
+        only(query, known)
         team = self._team(token, group)
         place = self._core.world.conversations.get(channel)
         if place is None or place.team != team.id:
@@ -68,7 +63,7 @@ class Graph:
         return place
 
     def _chat(self, token: Token, chat: str, query: Mapping[str, str], *known: str) -> Conversation:
-        _only(query, known)
+        only(query, known)
         place = self._core.world.conversations.get(chat)
         if not chat.startswith("19:"):
             raise graph_error(400, "BadRequest", "The id of the chat is not one of Graph's.", blame=False)
@@ -132,7 +127,7 @@ class Graph:
     # -- people --------------------------------------------------------------------------------
 
     def _members(self, token: Token, group: str, parts: list[str], query: Mapping[str, str]) -> Json:
-        _only(query, ("$top", "$skiptoken"))
+        only(query, ("$top", "$skiptoken"))
         team = self._team(token, group)
         self._consent(token, team.rsc, "TeamMember.Read.All")
         found: list[Json] = []
@@ -176,7 +171,7 @@ class Graph:
         raise graph_error(404, "itemNotFound", "The resource could not be found.", blame=False)
 
     def _item(self, file: File, query: Mapping[str, str]) -> Json:
-        _only(query, ("$select",))
+        only(query, ("$select",))
         item: Json = {
             "@microsoft.graph.downloadUrl": self._core.payloads.ticket(file),
             "id": file.id,
@@ -195,8 +190,3 @@ class Graph:
         if not given and permission not in self._core.world.tenants[token.tenant].permissions:
             message = f"Missing role permissions on the request. API requires one of '{permission}'."
             raise graph_error(403, "Forbidden", message, blame=False)
-
-
-def _only(query: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    if unknown := set(query) - set(known):
-        raise graph_error(400, "BadRequest", f"Query option {sorted(unknown)} is not supported.")

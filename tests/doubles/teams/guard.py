@@ -11,7 +11,7 @@ from aiohttp import web
 
 from tests.doubles.teams.errors import Json, Refusal
 from tests.doubles.teams.faults import Breaks, Drops, Expires, Fails, Fault, Hangs, RateLimited, Slow
-from tests.doubles.teams.graph import graph_error
+from tests.doubles.teams.graph_errors import graph_error
 from tests.doubles.teams.login import Audience, Token
 from tests.doubles.teams.rates import too_many
 from tests.doubles.teams.rules import Called

@@ -4,51 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from tests.doubles.teams import graph_messages
-from tests.doubles.teams.answers import (
-    Task,
-    action_answer,
-    actions_of,
-    compose_answer,
-    feedback_answer,
-    task_answer,
-)
-from tests.doubles.teams.check_activity import ADAPTIVE
-from tests.doubles.teams.errors import BadAnswer, CannotAct, Json
+from tests.doubles.teams.answers import feedback_answer
+from tests.doubles.teams.buttons import action_of, button_of
+from tests.doubles.teams.errors import CannotAct, Json
 from tests.doubles.teams.inputs import filled_in
-from tests.doubles.teams.people import People
-from tests.doubles.teams.seen import seen, words
-from tests.doubles.teams.things import Conversation, Message
-
-_CONTEXT: Json = {"theme": "default"}
+from tests.doubles.teams.invokes import CONTEXT, Answer, Dialog, Invokes
+from tests.doubles.teams.seen import seen
 
 
-@dataclass(frozen=True, slots=True)
-class Dialog:
-    """A dialog that is open for a person. `command` is set for a message action."""
-
-    title: str
-    card: Json | None
-    url: str | None
-    person: str
-    conversation: str
-    #: The message that it was opened from.
-    message: str | None
-    command: str | None = None
-
-    @property
-    def words(self) -> str:
-        return words(self.card)
-
-
-#: A dialog that opens or goes on, words that Teams shows, or None: it is closed.
-Answer = Dialog | str | None
-
-
-class Interactions(People):
+class Interactions(Invokes):
     async def click(
         self,
         conversation: str,
@@ -56,13 +22,18 @@ class Interactions(People):
         person: str,
         title: str,
         inputs: Mapping[str, Any] | None = None,
+        *,
+        number: int = 1,
     ) -> Answer:
-        """Press the button with that title on a card of a message, with inputs filled in (by their id).
+        """Press the button with that title (`number`: which of several) on a card of a message, with
+        inputs filled in, by their ids.
 
         A button that sends a message gives None; what the bot makes of it comes later. Raises `CannotAct`
         where that can't be done, and `BadAnswer` where the bot's answer is not one.
         """
-        place, found, card, action = self._button(conversation, message, person, title)
+        place = self._place(conversation, person)
+        found = place.messages[message]
+        card, action = button_of(found, title, number)
         kind = action["type"]
         if kind == "Action.OpenUrl":
             return str(action["url"])
@@ -75,7 +46,7 @@ class Interactions(People):
         teams = data.get("msteams") or {}
         match teams.get("type"):
             case "task/fetch":
-                value: Json = {"data": data, "context": _CONTEXT}
+                value: Json = {"data": data, "context": CONTEXT}
                 return await self._dialog("task/fetch", place, found, person, value)
             case "imBack":
                 text = str(teams["value"])
@@ -90,11 +61,13 @@ class Interactions(People):
                 self._submitted(place, found, person, data)
         return None
 
-    async def submit(self, dialog: Dialog, title: str, inputs: Mapping[str, Any] | None = None) -> Answer:
+    async def submit(
+        self, dialog: Dialog, title: str, inputs: Mapping[str, Any] | None = None, *, number: int = 1
+    ) -> Answer:
         """Press a button of a dialog."""
         if dialog.card is None:
             raise CannotAct("the dialog is a web page")
-        action = _action(dialog.card, title)
+        action = action_of(dialog.card, title, number)
         if action["type"] == "Action.OpenUrl":
             return str(action["url"])
         given = {} if action.get("associatedInputs") == "none" else filled_in(dialog.card, inputs or {})
@@ -102,7 +75,7 @@ class Interactions(People):
         place = self._place(dialog.conversation, dialog.person)
         found = place.messages.get(dialog.message or "")
         if dialog.command is None:
-            value: Json = {"data": data, "context": _CONTEXT}
+            value: Json = {"data": data, "context": CONTEXT}
             return await self._dialog("task/submit", place, found, dialog.person, value)
         assert found is not None
         value = self._command(place, found, dialog.command) | {"data": data}
@@ -142,94 +115,3 @@ class Interactions(People):
         if shown[-1].id != message or title not in texts:
             raise CannotAct(f"there is no suggestion {title!r}")
         return self.say(conversation, person, texts[title])
-
-    # -- pieces --------------------------------------------------------------------------------
-
-    def _button(
-        self, conversation: str, message: str, person: str, title: str
-    ) -> tuple[Conversation, Message, Json, Json]:
-        place = self._place(conversation, person)
-        found = place.messages[message]
-        if found.deleted is None:
-            for attachment in found.attachments:
-                if attachment.get("contentType") == ADAPTIVE:
-                    card = attachment["content"]
-                    if any(one.get("title") == title for one in actions_of(card)):
-                        return place, found, card, _action(card, title)
-        raise CannotAct(f"there is no button {title!r}")
-
-    def _submitted(
-        self, place: Conversation, found: Message, person: str, value: Any, *, text: str | None = None
-    ) -> None:
-        who = self.world.people[person]
-        activity = self.payloads.activity("message", place, who, root=found.root, value=value)
-        activity |= {"replyToId": found.id} | ({"text": text} if text is not None else {})
-        activity["channelData"] |= {"source": {"name": "message"}, "legacy": {"replyToId": found.id}}
-        self.outbox.add(activity)
-
-    async def _execute(
-        self, place: Conversation, found: Message, person: str, action: Json, data: Json
-    ) -> str | None:
-        told = {
-            "type": "Action.Execute",
-            "id": action.get("id", ""),
-            "verb": action.get("verb", ""),
-            "data": data,
-        }
-        value: Json = {"action": told, "trigger": "manual"}
-        delivery = await self._invoke("adaptiveCard/action", place, found, person, value)
-        answer = self._judged("adaptiveCard/action", lambda: action_answer(*delivery))
-        if isinstance(answer, dict):
-            found.attachments = [{"contentType": ADAPTIVE, "content": answer}]
-            return None
-        return answer
-
-    async def _dialog(
-        self, name: str, place: Conversation, found: Message | None, person: str, value: Json
-    ) -> Answer:
-        delivery = await self._invoke(name, place, found, person, value)
-        first, command = name.endswith(("fetch", "fetchTask")), value.get("commandId")
-        check = compose_answer if command else task_answer
-        answer = self._judged(name, lambda: check(*delivery, first=first))
-        if isinstance(answer, Task):
-            message = found.id if found else None
-            return Dialog(answer.title, answer.card, answer.url, person, place.id, message, command)
-        return answer
-
-    async def _invoke(
-        self, name: str, place: Conversation, found: Message | None, person: str, value: Json
-    ) -> tuple[int, Any]:
-        who = self.world.people[person]
-        root = found.root if found else None
-        activity = self.payloads.activity("invoke", place, who, root=root, name=name, value=value)
-        if found is not None and not name.startswith("composeExtension"):
-            activity["replyToId"] = found.id
-        activity["channelData"] |= {"source": {"name": "message"}}
-        delivery = await self.outbox.invoke(activity)
-        return delivery.status, delivery.answer
-
-    def _judged(self, name: str, judge: Any) -> Any:
-        try:
-            return judge()
-        except BadAnswer as error:
-            self.wrong_answers.append(f"{name}: {error}")
-            raise
-
-    def _command(self, place: Conversation, found: Message, command: str) -> Json:
-        payload = graph_messages.chat_message(self, place, found)
-        return {
-            "commandId": command,
-            "commandContext": "message",
-            "requestId": self.world.guid(),
-            "messagePayload": payload | {"deleted": found.deleted is not None},
-            "context": _CONTEXT,
-        }
-
-
-def _action(card: Json, title: str) -> Json:
-    found = [one for one in actions_of(card) if one.get("title") == title]
-    if len(found) != 1:
-        raise CannotAct(f"there are {len(found)} buttons {title!r}")
-    if found[0].get("isEnabled") is False:
-        raise CannotAct(f"the button {title!r} is off")
-    return found[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tests.doubles.teams.core import Core
 from tests.doubles.teams.errors import CannotAct, Json
@@ -48,9 +49,10 @@ class People(Core):
         self._tell(place, message)
         return message.id
 
-    def ask(self, person: str, text: str, **more: Sequence[str]) -> str:
+    def ask(self, person: str, text: str, *, files: Sequence[str] = (), pasted: Sequence[str] = ()) -> str:
         """A message in the personal chat with the bot."""
-        return self.say(self.world.personal(person).id, person, text, **more)
+        place = self.world.personal(person).id
+        return self.say(place, person, text, files=files, pasted=pasted)
 
     def say_as_other_bot(self, conversation: str, text: str, *, thread: str | None = None) -> str:
         """Another app's message. Bots hear nothing of other bots."""
@@ -67,7 +69,7 @@ class People(Core):
 
     def _tell(self, place: Conversation, message: Message, kind: str = "message", **more: object) -> None:
         if self.hears(place, message):
-            activity = self.payloads.message(place, message) | {"type": kind}
+            activity: Json = self.payloads.message(place, message) | {"type": kind}
             activity["channelData"] |= more
             self.outbox.add(activity)
 
@@ -86,7 +88,7 @@ class People(Core):
         message.versions.append(message.text)
         message.edited = self.clock.now()
         if heard or self.hears(place, message):
-            activity = self.payloads.message(place, message) | {"type": "messageUpdate"}
+            activity: Json = self.payloads.message(place, message) | {"type": "messageUpdate"}
             activity["channelData"] |= {"eventType": "editMessage"}
             self.outbox.add(activity)
 
@@ -107,7 +109,7 @@ class People(Core):
     def _deleted(self, place: Conversation, message: Message, kind: str, event: str) -> None:
         if not self.hears(place, message):
             return
-        activity = self.payloads.message(place, message) | {"type": kind}
+        activity: Json = self.payloads.message(place, message) | {"type": kind}
         for gone in ("text", "textFormat", "attachments"):
             del activity[gone]
         activity["channelData"] |= {"eventType": event}
@@ -175,7 +177,7 @@ class People(Core):
             account = self.payloads.account(self.world.people[person])
             self.outbox.add(self._of("conversationUpdate", place, person, membersAdded=[account]))
 
-    def _of(self, kind: str, place: Conversation, person: str, **more: object) -> Json:
+    def _of(self, kind: str, place: Conversation, person: str, **more: Any) -> Json:
         return self.payloads.activity(kind, place, self.world.people[person], **more)
 
     def _installed(self, place: Conversation, there: bool) -> None:

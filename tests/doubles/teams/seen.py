@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tests.doubles.teams.check_activity import ADAPTIVE
 from tests.doubles.teams.check_entities import MESSAGE
@@ -83,8 +83,8 @@ def words(value: Any) -> str:
             parts.append(item)
         elif key not in ("data", "msteams", "fallback", "choices") and isinstance(item, dict | list):
             parts.append(words(item))
-        elif key == "choices":
-            parts.extend(choice.get("title", "") for choice in item)
+        elif key == "choices" and isinstance(item, list):
+            parts += [choice.get("title", "") for choice in cast("list[Json]", item)]
     return "\n".join(part for part in parts if part)
 
 
