@@ -55,6 +55,11 @@ class Inbox:
         return True
 
 
+class _Workspaces:
+    async def of(self, platform: str, tenant: str) -> str:
+        return f"{platform}-{tenant}"
+
+
 class _People:
     async def person(self, reference: Reference, user: str, *, aad: str = "", name: str = "") -> Person:
         return Person(id=aad or user, name=name, is_admin=user == ANN.user)
@@ -76,7 +81,8 @@ class Chat:
     def __init__(self, spool: Path, bot: FakeBot | None = None) -> None:
         self.bot = bot or FakeBot()
         self.notes, self.inbox, self.graph = Notes(), Inbox(), _Graph()
-        for name, port in {"notes": self.notes, "inbox": self.inbox}.items():
+        ports = {"notes": self.notes, "inbox": self.inbox, "workspaces": _Workspaces()}
+        for name, port in ports.items():
             setattr(self.bot, name, port)
         self.teams = Teams(
             bot=cast("Bot", self.bot),

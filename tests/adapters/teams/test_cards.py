@@ -39,31 +39,25 @@ WORDS = st.one_of(
 MANY = settings(deadline=None, max_examples=25)
 STAGES: tuple[DocumentStage, ...] = ("queued", "parsing", "done", "failed", "cancelled")
 
+
+def shown(number: int, name: str, stage: DocumentStage, why: str, editable: bool) -> DocumentView:
+    state = ProgressItem(
+        document_id="d", version_id="v", name=name, stage=stage, done=3, total=9, message=why
+    )
+    return document(number, name=name, knowledge_base=why, editable=editable, state=state)
+
+
+def hit(title: str, text: str, url: str | None) -> SearchHit:
+    return SearchHit(
+        rank=1, score=0.5, lists={"bm25": (2, 1.0)}, chunk_id="c", document_id="d", title=title,
+        heading_path=(title,), page=2, text=text, url=url,
+    )  # fmt: skip
+
+
 documents = st.lists(
-    st.builds(
-        lambda number, name, stage, why, editable: document(
-            number,
-            name=name,
-            knowledge_base=why,
-            editable=editable,
-            state=ProgressItem(
-                document_id="d", version_id="v", name=name, stage=stage, done=3, total=9, message=why
-            ),
-        ),
-        st.integers(1, 99), WORDS, st.sampled_from(STAGES), WORDS, st.booleans(),
-    ),
-    max_size=14,
-)  # fmt: skip
-hits = st.lists(
-    st.builds(
-        lambda title, text, url: SearchHit(
-            rank=1, score=0.5, lists={"bm25": (2, 1.0)}, chunk_id="c", document_id="d", title=title,
-            heading_path=(title,), page=2, text=text, url=url,
-        ),
-        WORDS, WORDS, URLS,
-    ),
-    max_size=6,
-)  # fmt: skip
+    st.builds(shown, st.integers(1, 99), WORDS, st.sampled_from(STAGES), WORDS, st.booleans()), max_size=14
+)
+hits = st.lists(st.builds(hit, WORDS, WORDS, URLS), max_size=6)
 
 
 def harmless(card: Json) -> None:
