@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from tests.adapters.teams.small_bot import Bot, Json, bot, teams
-from tests.doubles.teams import TeamsDouble
+from tests.doubles.teams import Fails, RateLimited, TeamsDouble
 
 __all__ = ["bot", "teams"]
 
@@ -192,3 +192,52 @@ async def test_a_managed_identity_gets_a_token(teams: TeamsDouble, monkeypatch: 
     monkeypatch.setenv("IDENTITY_HEADER", "wrong")
     assert "error" in await asyncio.to_thread(ask)
     assert (await ask_token(teams, teams.app.tenant))[1]["error"] == "invalid_client"
+
+
+async def test_discovery(teams: TeamsDouble, bot: Bot) -> None:
+    asked = f"{teams.login_url}/botframework.com/oauth2/v2.0/authorize"
+    url = f"{teams.login_url}/common/discovery/instance"
+    async with bot.session.get(url, params={"authorization_endpoint": asked}) as response:
+        found = (await response.json())["tenant_discovery_endpoint"]
+    async with bot.session.get(found) as response:
+        endpoint = (await response.json())["token_endpoint"]
+    assert endpoint == f"{teams.login_url}/botframework.com/oauth2/v2.0/token"
+    for path, status in (
+        ("nowhere/v2.0/.well-known/openid-configuration", 400),
+        ("nothing", 404),
+        ("openid/nothing", 404),
+        ("metadata/identity/oauth2/token", 400),
+    ):
+        async with bot.session.get(f"{teams.login_url}/{path}") as response:
+            assert response.status == status
+
+
+@pytest.mark.parametrize(
+    ("managed", "query"),
+    [
+        (True, {"resource": "https://vault.azure.net", "api-version": "2018-02-01", "client_id": "own"}),
+        (True, {"resource": "https://api.botframework.com", "client_id": "own"}),
+        (True, {"resource": "https://api.botframework.com", "api-version": "2018-02-01", "client_id": "x"}),
+        (
+            False,
+            {"resource": "https://api.botframework.com", "api-version": "2018-02-01", "client_id": "own"},
+        ),
+    ],
+)
+async def test_refuses_a_managed_identity(
+    teams: TeamsDouble, bot: Bot, managed: bool, query: dict[str, str]
+) -> None:
+    teams.app.managed = managed
+    query |= {"client_id": teams.app_id} if query["client_id"] == "own" else {}
+    url = f"{teams.login_url}/metadata/identity/oauth2/token"
+    async with bot.session.get(url, params=query, headers={"Metadata": "true"}) as response:
+        assert response.status == 400
+
+
+async def test_faults_of_logins_and_keys(teams: TeamsDouble, bot: Bot) -> None:
+    teams.faults.next("token", Fails(500), RateLimited(1))
+    assert [(await ask_token(teams, "botframework.com"))[0] for _ in range(3)] == [500, 429, 200]
+    teams.faults.next("keys", Fails(503))
+    for status in (503, 200):
+        async with bot.session.get(teams.openid_url) as response:
+            assert response.status == status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -199,3 +200,26 @@ async def test_files(teams: TeamsDouble, graph: Asker, ana: Person, team: Team) 
     assert len(teams.refusals) == 3
     file.gone = True
     assert (await graph.get(f"shares/{share}/driveItem"))[0] == 404
+
+
+async def test_what_else_a_message_holds(
+    teams: TeamsDouble, bot: Bot, graph: Asker, ana: Person, chat: Conversation
+) -> None:
+    teams.join(chat.id, teams.world.add_person("Ben").aad)
+    file = teams.world.add_file("plan.docx", b"words")
+    teams.say(chat.id, ana.aad, f"<@{ana.aad}> see", files=[file.id])
+    content = {"type": "AdaptiveCard", "version": "1.5", "body": [{"type": "TextBlock", "text": "x"}]}
+    card = {"contentType": "application/vnd.microsoft.card.adaptive", "content": content}
+    await bot.send(chat.id, attachments=[card])
+    teams.say_as_other_bot(chat.id, "beep")
+    beep, shown, said, joined = (await graph.get(f"chats/{chat.id}/messages"))[1]["value"]
+    assert beep["from"]["application"]["id"] == "other-app"
+    assert json.loads(shown["attachments"][0]["content"]) == content
+    assert said["attachments"][0]["contentUrl"] == file.url
+    assert said["mentions"][0]["mentioned"]["user"]["id"] == ana.aad
+    assert (joined["messageType"], joined["from"]) == ("systemEventMessage", None)
+    assert len(teams.shown(chat.id)) == 3
+    async with bot.session.post(
+        f"{teams.graph_url}/me", headers={"Authorization": f"Bearer {graph.token}"}
+    ) as response:
+        assert response.status == 405

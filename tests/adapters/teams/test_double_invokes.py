@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -209,6 +210,33 @@ async def test_refuses_a_dialog(chat: Chat, case: str) -> None:
     with pytest.raises(BadAnswer):
         await chat.click(message)
     assert len(chat.teams.refusals) == 1
+
+
+async def test_buttons_that_can_not_be_pressed(teams: TeamsDouble, chat: Chat) -> None:
+    content = card({"type": "TextBlock", "text": "x"})
+    content["actions"] = [
+        {"type": "Action.Submit", "title": "Off", "isEnabled": False},
+        {"type": "Action.ToggleVisibility", "title": "More", "targetElements": []},
+        {"type": "Action.Submit", "title": "Delete", "data": {"n": 1}},
+        {"type": "Action.Submit", "title": "Delete", "data": {"n": 2}},
+    ]
+    message = await chat.show(content)
+    for title in ("Off", "More"):
+        with pytest.raises(CannotAct):
+            await chat.click(message, title)
+    await teams.click(chat.place, message, chat.ana, "Delete", number=2)
+    await teams.outbox.settled()
+    assert chat.bot.told[0]["value"] == {"n": 2}
+    with pytest.raises(CannotAct):
+        await teams.click(chat.place, message, chat.ana, "Delete", number=3)
+
+
+async def test_a_bot_that_is_not_there(teams: TeamsDouble, chat: Chat) -> None:
+    message = await chat.show(card(msteams={"type": "task/fetch"}))
+    chat.bot.hold, teams.outbox.invoke_seconds = asyncio.Event(), 0.05
+    with pytest.raises(BadAnswer, match="status none"):
+        await chat.click(message)
+    chat.bot.hold.set()
 
 
 async def test_refuses_no_answer_to_a_fetch(chat: Chat) -> None:

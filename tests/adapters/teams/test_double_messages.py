@@ -29,7 +29,7 @@ def claim(position: Any = 1, **appearance: Any) -> Json:
     return {"@type": "Claim", "position": position, "appearance": shown}
 
 
-def cited(*claims: Json, text: str = "See [1] and [2].") -> Json:
+def cited(*claims: Any, text: str = "See [1] and [2].") -> Json:
     return {"text": text, "entities": [{**ROOT, "citation": list(claims)}]}
 
 
@@ -168,6 +168,14 @@ BAD: dict[str, Json] = {
     "card as text": {"attachments": [{"contentType": CARD, "content": "{}"}]},
     "picture over http": {"attachments": [{"contentType": "image/png", "contentUrl": "http://a.example/x.png"}]},
     "eleven attachments": {"attachments": card()["attachments"] * 11},
+    "other card without content": {"attachments": [{"contentType": "application/vnd.microsoft.card.hero"}]},
+    "script": {"text": "<script>x</script>", "textFormat": "xml"},
+    "channelData no object": {"text": "x", "channelData": []},
+    "citation no object": cited("[1]"),
+    "long usage": {"text": "x", "entities": [{**ROOT, "usageInfo": {**USAGE, "name": "x" * 81}}]},
+    "element no object": card("x"),
+    "wrong selectAction": card({"type": "Container", "items": [TEXT], "selectAction": {"type": "Open"}}),
+    "wrong selectAction of a card": card(selectAction={"type": "Open"}),
     "newer card": card(version="1.6"),
     "card without version": card(version=None),
     "empty card": {

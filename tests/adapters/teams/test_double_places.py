@@ -163,6 +163,9 @@ async def test_the_roster(teams: TeamsDouble, bot: Bot, ana: str, ben: str) -> N
     channels = (await bot.call("GET", f"teams/{team.id}/conversations"))[1]["conversations"]
     assert [one.get("name") for one in channels] == [None, "hr"]
     assert code(await bot.call("GET", "teams/none")) == (404, "TeamNotFound")
+    teams.uninstall(team.id, ana)
+    assert code(await bot.call("GET", f"teams/{team.id}")) == (403, "BotNotInConversationRoster")
+    assert (await bot.call("GET", "attachments/none/views/original"))[0] == 404
 
 
 async def test_a_long_roster_comes_in_pages(teams: TeamsDouble, bot: Bot) -> None:
@@ -196,6 +199,7 @@ async def test_opens_a_chat_with_a_person(teams: TeamsDouble, bot: Bot, ana: str
     ):
         teams.clock.advance(2)
         assert code(await bot.call("POST", "conversations", body | wrong)) == expected
+    assert code(await bot.call("POST", "conversations", [])) == (400, "BadSyntax")
     teams.uninstall(made["id"], ana)
     assert code(await bot.call("POST", "conversations", body)) == (403, "ForbiddenOperationException")
 
@@ -225,7 +229,7 @@ async def test_faults_by_script(teams: TeamsDouble, bot: Bot, direct: str) -> No
             with pytest.raises((aiohttp.ClientError, ValueError)):
                 await bot.send(direct, text="x")
             assert len(teams.shown(direct)) == before + effect
-    teams.faults.next("send", Hangs())
+    teams.faults.next("send", Hangs(effect=True))
     with pytest.raises(TimeoutError):
         await bot.call(
             "POST",

@@ -59,7 +59,9 @@ class People(Core):
         place = self.world.conversations[conversation]
         return self._new(place, "28:other-app", text, thread).id
 
-    def _new(self, place: Conversation, sender: str, text: str, thread: str | None) -> Message:
+    def _new(
+        self, place: Conversation, sender: str | None, text: str, thread: str | None = None
+    ) -> Message:
         now = self.clock.now()
         message = Message(self.world.new_id(), place.id, sender, text, created=now, versions=[text])
         if place.channel:
@@ -125,12 +127,16 @@ class People(Core):
     # -- seeing --------------------------------------------------------------------------------
 
     def shown(self, conversation: str, thread: str | None = None, *, bot: bool | None = None) -> list[Seen]:
-        """The messages there in order, without deleted ones; `bot`: only its, or only others'."""
+        """The messages there in order, without deleted ones and Teams' own lines.
+
+        Args:
+            bot: True: those of the bot only; False: all others.
+        """
         place = self.world.conversations[conversation]
         found = [
             seen(self, place, one)
             for one in self.world.thread(place, thread)
-            if one.deleted is None and not (one.final is False and not one.text)
+            if one.deleted is None and one.sender and not (one.final is False and not one.text)
         ]
         return [one for one in found if bot is None or one.by_bot == bot]
 
@@ -173,6 +179,7 @@ class People(Core):
             self.world.teams[place.team].members[person] = "member"
         else:
             place.members.append(person)
+            self._new(place, None, f"{self.world.people[person].name} joined")
         if self.world.installed(place):
             account = self.payloads.account(self.world.people[person])
             self.outbox.add(self._of("conversationUpdate", place, person, membersAdded=[account]))
