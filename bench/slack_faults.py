@@ -24,7 +24,7 @@ from collections import Counter
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from adapters.conversation import Conversation, Person
+from adapters.conversation import Conversation, Person, Platform
 from adapters.ports import Actor
 from adapters.slack.readback import EVENT_TYPE
 from bench.serving import Served, free_port
@@ -49,14 +49,14 @@ _SPOILED = frozenset({
 })  # fmt: skip
 
 
-async def fill(config: Config, team: str) -> None:
-    """The example handbook, in the workspace of the Slack team."""
+async def fill(config: Config, platform: Platform, tenant: str) -> None:
+    """The example handbook, in the workspace of the Slack team or Teams tenant."""
     async with open_app(config) as app:
-        workspace = await app.workspaces.of("slack", team)
+        workspace = await app.workspaces.of(platform, tenant)
         actor = Actor(
             workspace=workspace,
             person=Person(id="filler", is_admin=True),
-            conversation=Conversation(platform="slack", tenant=team, id="D0", kind="direct"),
+            conversation=Conversation(platform=platform, tenant=tenant, id="D0", kind="direct"),
         )
         progress = await load_handbook(app.documents, actor)
         async for _ in app.documents.watch(actor, [item.version_id for item in progress.items]):
@@ -108,7 +108,7 @@ async def run(questions: int, kills: int, seed: int, slow: float) -> Counter[str
             "FEATURE_FLAG_DOC_SUMMARIES": "false",
         }  # fmt: skip
         os.environ.update(environment)
-        await fill(Config(), team.id)
+        await fill(Config(), "slack", team.id)
         served = Served(environment, folder / "log", port)
         await served.start()
         slack.outbox.url = f"http://127.0.0.1:{port}/slack/events"

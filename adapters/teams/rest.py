@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
@@ -101,9 +102,7 @@ async def _read(answer: ClientResponse) -> dict[str, Any]:
     body = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     if 200 <= status < 300:
         return body
-    inner: Any = body.get("error")
-    error = cast("dict[str, Any]", inner) if isinstance(inner, dict) else body
-    code, message = str(error.get("code") or "")[:80], str(error.get("message") or "")[:300]
+    code, message = _error(body)
     if status == 429:
         raise RateLimited(_seconds(answer.headers.get("Retry-After")))
     if status in _AGAIN:
@@ -113,6 +112,19 @@ async def _read(answer: ClientResponse) -> dict[str, Any]:
     if code in NO_PLACE:
         raise NoPlace(status, code, message)
     raise TeamsError(status, code, message)
+
+
+def _error(body: dict[str, Any]) -> tuple[str, str]:
+    """Code and message; Teams has two ways to tell them."""
+    inner: Any = body.get("error")
+    error = cast("dict[str, Any]", inner) if isinstance(inner, dict) else body
+    code, message = str(error.get("code") or ""), str(error.get("message") or "")
+    if not code and "errorCode" in error:
+        try:
+            code = str(cast("dict[str, Any]", json.loads(message)).get("subCode") or "")
+        except (ValueError, AttributeError):
+            code = str(error["errorCode"])
+    return code[:80], message[:300]
 
 
 def _seconds(value: str | None) -> float:

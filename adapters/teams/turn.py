@@ -10,6 +10,7 @@ from typing import Final
 from adapters.conversation import Turn, UploadedFile
 from adapters.ports import Refused
 from adapters.teams.activity import Said
+from adapters.teams.commands import question_of
 from adapters.teams.context import Teams
 from adapters.teams.files import download
 from adapters.teams.history import history
@@ -48,7 +49,7 @@ async def turn_of(teams: Teams, said: Said, turn_id: str) -> Turn:
         workspace=actor.workspace,
         conversation=actor.conversation,
         asker=actor.person,
-        text=said.text,
+        text=question_of(said.text),
         history=await history(teams, said),
         locale=said.locale,
     )

@@ -266,8 +266,9 @@ async def test_what_is_too_large_after_all_is_told_shorter(site: Site, world: Wo
 async def test_who_asked_is_told_elsewhere_where_there_is_no_place(
     site: Site, world: World, code: str
 ) -> None:
-    site.teams.faults.next("send", Fails(403, code))
-    root = await site.ask(world.general, world.ann, f"{world.at} one")
+    root = site.teams.say(world.general, world.ann, f"{world.at} one")
+    site.teams.world.conversations[world.general].blocked = code
+    await site.settle()
     assert texts(site, world.general, root) == []
     (told,) = texts(site, world.direct)
     assert "I can't write where you asked me" in told
