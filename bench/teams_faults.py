@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from contextlib import AsyncExitStack
+from itertools import pairwise
 from json import dumps
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def judge(teams: TeamsDouble, asked: list[tuple[str, str | None]], kills: list[f
         counts["silent"] += max(0, number - len(finals))
         counts["too many"] += max(0, len(finals) - number)
         for again in finals.values():
-            for first, second in zip(again, again[1:], strict=False):
+            for first, second in pairwise(again):
                 created = first.message.created, second.message.created
                 between = any(created[0] - 5 <= at <= created[1] for at in kills)
                 counts["in the gap" if between else "doubled"] += 1
@@ -90,7 +91,7 @@ async def run(activities: int, kills: int, seed: int, slow: float, graph: bool) 
         environment = os.environ | {
             "DATA_DIR": str(folder / "data"), "PORT": str(port), "LOG_LEVEL": "info", "LOG_FORMAT": "json",
             "TEAMS_APP_ID": teams.app_id, "TEAMS_APP_PASSWORD": teams.app_password,
-            "TEAMS_APP_TENANT": world.first_tenant, "TEAMS_LOGIN_URL": teams.login_url,
+            "TEAMS_APP_TYPE": "MultiTenant", "TEAMS_LOGIN_URL": teams.login_url,
             "TEAMS_OPENID_URL": teams.openid_url, "TEAMS_GRAPH_URL": teams.graph_url,
             "TEAMS_GRAPH": str(graph), "ANSWER_MODEL": "openai:slow", "OPENAI_BASE_URL": model,
             "OPENAI_API_KEY": "none", "FEATURE_FLAG_REPHRASE": "false",

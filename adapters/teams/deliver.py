@@ -18,7 +18,16 @@ from typing import Final
 import structlog
 
 from adapters.teams.context import Json, Teams
-from adapters.teams.errors import TOO_LARGE, NoGraph, NoPlace, RateLimited, TeamsError, Unclear, reason_of
+from adapters.teams.errors import (
+    TOO_LARGE,
+    NoEffect,
+    NoGraph,
+    NoPlace,
+    RateLimited,
+    TeamsError,
+    Unclear,
+    reason_of,
+)
 from adapters.teams.graph_messages import message_of
 from adapters.teams.posted import note_activity, turn_of_activity
 from adapters.teams.reference import Reference
@@ -131,8 +140,8 @@ class Delivery:
         await self.teams.bot.notes.write(self.note, {"posting": str(part)}, seconds=KEEP)
         try:
             sent = await self.teams.connector.send(self.reference, self._reply(activity))
-        except (RateLimited, TeamsError):
-            self._unclear = None  # without effect
+        except (NoEffect, TeamsError):
+            self._unclear = None
             raise
         self._unclear = None
         await self.keep(part, sent)

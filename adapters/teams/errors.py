@@ -24,15 +24,19 @@ class TeamsError(Exception):
 
 
 class NoPlace(TeamsError):
-    """The reply can't be shown there, now or later: 404, or one of `NO_PLACE`."""
+    """The reply can't be shown there, now or later: one of `NO_PLACE`."""
 
 
 class Unclear(Exception):
     """The call ended without a readable answer: it may have had its effect."""
 
 
-class RateLimited(Unclear):
-    """Refused for now, without effect; `seconds` is when to try again."""
+class NoEffect(Unclear):
+    """The call did not come about, or Teams says that it did nothing: trying again is safe."""
+
+
+class RateLimited(NoEffect):
+    """Refused for now; `seconds` is when to try again."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

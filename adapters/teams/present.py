@@ -25,6 +25,8 @@ from adapters.teams.stream import Stream, StreamEnded
 log = structlog.get_logger()
 
 _FIRST: Final = "Searching your documents"
+#: Seconds before anything is shown at all.
+MOMENT: Final = 0.15
 #: Seconds before a stream is opened, or a message is posted that will be edited: most answers without a
 #: model are there by then, as one message.
 SOON, PATIENCE = 0.5, 1.5
@@ -76,8 +78,9 @@ class _Showing(ABC):
             await asyncio.sleep(self._pause())
 
     async def _typing(self) -> None:
-        """Shown at once, and gone by itself; not in channels."""
+        """Shown where the answer is not there in a moment, and gone by itself; not in channels."""
         delivery = self._delivery
+        await asyncio.sleep(MOMENT)
         if delivery.reference.root is None:
             with suppress(TeamsError, Unclear):
                 await delivery.teams.connector.send(delivery.reference, {"type": "typing"})

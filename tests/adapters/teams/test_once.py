@@ -36,7 +36,7 @@ async def until(true: Callable[[], Any]) -> None:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is on its way is shown without waiting."""
-    for name in ("SOON", "PATIENCE", "EDIT_EVERY", "EDIT_SLOWER"):
+    for name in ("MOMENT", "SOON", "PATIENCE", "EDIT_EVERY", "EDIT_SLOWER"):
         monkeypatch.setattr(f"adapters.teams.present.{name}", 0.0)
 
 
