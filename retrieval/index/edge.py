@@ -26,6 +26,7 @@ from retrieval.index import payload as p
 from retrieval.index.base import BATCH, Change, PointRow, QdrantIndex, to_the_end
 from retrieval.index.edge_files import EdgeFiles
 from retrieval.index.edge_shard import EdgeThread
+from retrieval.index.fusion import Fusion, by_score
 from retrieval.index.payload import Payload
 from retrieval.index.plan import Found, Plan
 from retrieval.index.protocol import Fingerprint, IndexStats, IndexUnavailable
@@ -43,8 +44,8 @@ class EdgeIndex(QdrantIndex):
 
     languages_ttl = float("inf")  # nobody else writes here
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
+    def __init__(self, folder: Path, fusion: Fusion = by_score) -> None:
+        super().__init__(fusion)
         self.folder = folder
         self._files = EdgeFiles(folder)
         self._thread = EdgeThread()

@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import qdrant_edge as qe
 
 from retrieval.index import payload as p
 from retrieval.index.base import PointRow
 from retrieval.index.bm25 import Sparse
-from retrieval.index.plan import BM25, DENSE, QDRANT_RRF_K, Found, Plan, Ranking, Row
+from retrieval.index.plan import BM25, DENSE, Found, Plan, Ranking, Row
 from retrieval.index.protocol import IndexMismatch, IndexUnavailable
 from retrieval.index.where import AnyOf, Condition, Where
 
@@ -89,50 +89,24 @@ def _config(dimension: int) -> qe.EdgeConfig:
 
 
 def query(shard: qe.EdgeShard, plan: Plan) -> Found:
-    """The fused list, and where asked for each list by itself.
-
-    To explain, the lists come first; then a dense one need not be searched for a second time to be
-    fused, which is most of the work.
-    """
+    """Each list by itself."""
     where = filter_of(plan.where)
     corpus = qe.SearchParams(idf=qe.IdfParams(corpus=filter_of(plan.corpus)))
-    searches = [(_nearest(r), corpus if isinstance(r.query, Sparse) else None) for r in plan.rankings]
-    lists: list[list[qe.ScoredPoint]] = []
-    among = [where] * len(searches)
-    if plan.explain:
-        requests = [
-            qe.QueryRequest(limit=plan.depth, query=nearest, filter=where, params=params)
-            for nearest, params in searches
-        ]
-        lists = shard.query_batch(qe.QueryBatchRequest(requests))
-        among = [
-            _these(points) if params is None and _distinct(points) else where
-            for points, (_, params) in zip(lists, searches, strict=True)
-        ]
-    fused = shard.query(
+    fields = qe.PayloadSelector.Include(list(p.READ))
+    requests = [
         qe.QueryRequest(
-            limit=plan.fetch,
-            query=cast("qe.Fusion", qe.Fusion.Rrf(k=QDRANT_RRF_K)),  # the stub lacks that it is one
-            prefetches=[
-                qe.Prefetch(limit=plan.depth, query=nearest, filter=points, params=params)
-                for (nearest, params), points in zip(searches, among, strict=True)
-            ],
-            with_payload=qe.PayloadSelector.Include(list(p.READ)),
+            limit=plan.depth,
+            query=_nearest(ranking),
+            filter=where,
+            params=corpus if isinstance(ranking.query, Sparse) else None,
+            with_payload=fields,
         )
-    )
-    return Found(
-        [Row(str(point.id), point.score, point.payload or {}) for point in fused],
-        [[(str(point.id), point.score) for point in points] for points in lists],
-    )
-
-
-def _these(points: Sequence[qe.ScoredPoint]) -> qe.Filter:
-    return qe.Filter(must=[qe.HasIdCondition({point.id for point in points})])
-
-
-def _distinct(points: Sequence[qe.ScoredPoint]) -> bool:
-    """Without ties, whose order would depend on how they are looked up."""
-    return len({point.score for point in points}) == len(points)
+        for ranking in plan.rankings
+    ]
+    return [
+        [Row(str(point.id), point.score, point.payload or {}) for point in points]
+        for points in shard.query_batch(qe.QueryBatchRequest(requests))
+    ]
 
 
 def _nearest(ranking: Ranking) -> qe.Query:

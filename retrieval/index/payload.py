@@ -29,8 +29,8 @@ CHUNK = "chunk"
 
 #: Fields with an index of strings. `UPLOADED` has one of integers; `KIND` needs none beside `DOCUMENT`.
 KEYWORDS = (LIVE, WORKSPACE, AUDIENCE, KNOWLEDGE_BASE, LABELS, DOCUMENT, VERSION, UPLOADER, LANGUAGE)
-#: What has to be read to rebuild a chunk.
-READ = (VERSION, LABELS, CHUNK)
+#: What has to be read to fuse lists and to rebuild a chunk.
+READ = (VERSION, LABELS, LANGUAGE, CHUNK)
 
 Payload = Mapping[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -2,67 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 
 import numpy as np
 
 from retrieval.index.bm25 import Sparse, encode_query
-from retrieval.index.payload import VERSION, Payload, VersionKey, chunk_of
-from retrieval.index.protocol import RRF_K, Hit, ListRank, QueryText, SearchMode, Vectors
+from retrieval.index.fusion import Fusion, RankedList
+from retrieval.index.payload import LANGUAGE, VERSION, Payload, VersionKey, chunk_of
+from retrieval.index.protocol import Hit, Hits, ListRank, QueryText, SearchMode, Vectors
 from retrieval.index.where import Where
 
 #: Names of the two vectors of a point.
 DENSE = "dense"
 BM25 = "bm25"
 
-#: Qdrant scores 1/(k - 1 + rank) with ranks from 1, so this k gives 1/(60 + rank).
-QDRANT_RRF_K = RRF_K + 1
-
-#: Entries of each list beyond the limit that take part in the fusion. Few: with k = 60 a passage that
-#: is far down in two lists beats one that leads a single list. On seven public sets nDCG@10 was better
-#: with lists of 20 than with lists of 100 on each (on one by .02), and recall@36 no worse with 46.
-DEEPER = 10
-#: Fused hits asked for beyond the limit. Among equal scores Qdrant cuts at random, so we cut.
+#: Entries of each list beyond the limit that take part in the fusion: the deeper, the lower the floor of a
+#: list. In `bench/fusion.py` 28 are better than 10 on most sets, and on none clearly worse.
+DEEPER = 28
+#: Entries of a single list beyond the limit. Among equal scores Qdrant cuts at random, so we cut.
 SPARE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One list to be fused: the name it has in `Hit.lists`, and what is searched."""
+    """One list to be fused: the name it has in `Hit.lists`, the number of the query, what is searched."""
 
     name: str
+    number: int
     query: Vectors | Sparse
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One request: a flat list of rankings, filtered alike, fused by reciprocal rank."""
+    """One request: a flat list of rankings, filtered alike. Each is at most `depth` long."""
 
     rankings: tuple[Ranking, ...]
     where: Where
     #: The points over which document frequencies are counted.
     corpus: Where
+    #: How many these are, about.
+    passages: int
     depth: int
-    fetch: int
-    explain: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A fused point as the store returns it."""
+    """A point of a list as the store returns it, with the fields in `payload.READ`."""
 
     id: str
     score: float
     payload: Payload
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """`lists` has (id, score) pairs for each ranking, best first; it is empty unless asked for."""
-
-    rows: Sequence[Row]
-    lists: Sequence[Sequence[tuple[str, float]]] = field(default_factory=list[Sequence[tuple[str, float]]])
+#: The rows of each ranking of a plan, best first.
+Found = Sequence[Sequence[Row]]
 
 
 def rankings_of(
@@ -72,43 +66,51 @@ def rankings_of(
     rankings: list[Ranking] = []
     for number, query in enumerate(queries):
         if mode != "keyword":
-            rankings.append(Ranking(f"{DENSE}:{number}", query.vector))
+            rankings.append(Ranking(f"{DENSE}:{number}", number, query.vector))
         if mode != "semantic" and (terms := encode_query(query.text, languages)).indices:
-            rankings.append(Ranking(f"{BM25}:{number}", terms))
+            rankings.append(Ranking(f"{BM25}:{number}", number, terms))
     return tuple(rankings)
 
 
 def plan_of(
-    rankings: tuple[Ranking, ...], where: Where, corpus: Where, *, limit: int, explain: bool
+    rankings: tuple[Ranking, ...], where: Where, corpus: Where, passages: int, *, limit: int
 ) -> Plan:
-    fetch = limit + SPARE
-    depth = limit + DEEPER if len(rankings) > 1 else fetch
-    return Plan(rankings, where, corpus, depth, fetch, explain)
+    return Plan(rankings, where, corpus, passages, limit + (DEEPER if len(rankings) > 1 else SPARE))
 
 
-def hits_of(found: Found, plan: Plan, limit: int) -> list[Hit]:
+def hits_of(found: Found, plan: Plan, fusion: Fusion, *, limit: int, explain: bool) -> Hits:
     """The best `limit` by (-score, id).
 
     Where the answer holds two versions of a document, which a server can give while another process
     publishes, only chunks of the newer one stay.
     """
-    versions = [VersionKey.parse(row.payload[VERSION]) for row in found.rows]
+    payloads = {row.id: row.payload for rows in found for row in rows}
+    versions = {key: VersionKey.parse(payload[VERSION]) for key, payload in payloads.items()}
     newest: dict[str, VersionKey] = {}
-    for version in versions:
+    for version in versions.values():
         newest[version.document_id] = max(version, newest.get(version.document_id, version))
-    rows = [
-        row
-        for row, version in zip(found.rows, versions, strict=True)
-        if newest[version.document_id] == version
+    stays = {key for key, version in versions.items() if newest[version.document_id] == version}
+    lists = [
+        _ranked(ranking, rows, stays, plan) for ranking, rows in zip(plan.rankings, found, strict=True)
     ]
-    # Sums of the same terms in another order differ in the last digits.
-    rows.sort(key=lambda row: (-round(row.score, 7), row.id))
-    ranks: dict[str, dict[str, ListRank]] = {row.id: {} for row in rows[:limit]}
-    for ranking, entries in zip(plan.rankings, found.lists, strict=False):
-        for rank, (point, score) in enumerate(entries, 1):
-            if point in ranks:
-                ranks[point][ranking.name] = ListRank(rank, score)
-    return [Hit(chunk_of(row.payload), row.score, ranks[row.id]) for row in rows[:limit]]
+    languages = {key: str(payloads[key].get(LANGUAGE, "")) for key in stays}
+    fused = fusion(lists, languages)
+    best = fused.order()[:limit]
+    places: dict[str, dict[str, ListRank]] = {key: {} for key in best}
+    if explain:
+        for each in lists:
+            for rank, (key, score) in enumerate(each.entries, 1):
+                if key in places:
+                    places[key][each.name] = ListRank(rank, score)
+    hits = [Hit(chunk_of(payloads[key]), fused.scores[key], places[key]) for key in best]
+    return Hits(hits, fused.weights)
+
+
+def _ranked(ranking: Ranking, rows: Sequence[Row], stays: Set[str], plan: Plan) -> RankedList:
+    entries = sorted(((row.id, row.score) for row in rows if row.id in stays), key=lambda e: (-e[1], e[0]))
+    terms = sum(ranking.query.values) if isinstance(ranking.query, Sparse) else None
+    cut = len(rows) >= plan.depth
+    return RankedList(ranking.name, ranking.number, entries, cut, terms, plan.passages or None)
 
 
 def check_vectors(vectors: Vectors, shape: tuple[int, ...]) -> Vectors:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -15,7 +15,7 @@ from retrieval.scope import Scope
 Vectors = NDArray[np.float32]
 SearchMode = Literal["hybrid", "semantic", "keyword"]
 
-#: The usual constant of reciprocal rank fusion, 1/(60 + rank) with ranks from 1.
+#: The usual constant of reciprocal rank fusion, 1/(60 + rank) with ranks from 1: what we compare with.
 #: Cormack, Clarke, Buettcher: "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
 #: Learning Methods", SIGIR 2009.
 RRF_K = 60
@@ -82,6 +82,28 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class ListWeight:
+    """How much one list counted in a search."""
+
+    #: As in `Hit.lists`.
+    name: str
+    #: 0..1; those of all lists of a search add up to 1.
+    weight: float
+    #: Whether it found anything.
+    found: bool = True
+    #: Passages compared by meaning instead, since they are in another language than what it found.
+    other_language: int = 0
+
+
+class Hits(list[Hit]):
+    """Hits, best first, and how the lists that they come from were weighed."""
+
+    def __init__(self, hits: Iterable[Hit] = (), weights: Sequence[ListWeight] = ()) -> None:
+        super().__init__(hits)
+        self.weights = tuple(weights)
+
+
+@dataclass(frozen=True, slots=True)
 class IndexStats:
     chunks: int
     documents: int | None = None
@@ -132,10 +154,11 @@ class VectorIndex(Protocol):
         limit: int,
         mode: SearchMode = "hybrid",
         explain: bool = True,
-    ) -> list[Hit]:
+    ) -> Hits:
         """Fused hits of all queries, best first, ties by chunk id; at most `limit`.
 
-        One round trip with one flat list of prefetches. `explain` also fills `Hit.lists`.
+        One round trip for one flat list of lists, which `fusion.py` puts together. `explain` also fills
+        `Hit.lists`.
         """
         ...
 

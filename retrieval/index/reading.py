@@ -9,9 +9,10 @@ from uuid import UUID
 
 from retrieval.documents import Chunk, chunk_id
 from retrieval.index import payload as p
+from retrieval.index.fusion import Fusion, by_score
 from retrieval.index.payload import Payload, VersionKey, chunk_of
 from retrieval.index.plan import Found, Plan, check_vectors, hits_of, plan_of, rankings_of
-from retrieval.index.protocol import Fingerprint, Hit, QueryText, SearchMode
+from retrieval.index.protocol import Fingerprint, Hit, Hits, QueryText, SearchMode
 from retrieval.index.where import AnyOf, Condition, Where, in_scope, one, published, staged_or_published
 from retrieval.scope import Scope
 
@@ -22,9 +23,10 @@ class Reader(ABC):
     #: Seconds for which the languages of a workspace are remembered.
     languages_ttl: float
 
-    def __init__(self) -> None:
+    def __init__(self, fusion: Fusion = by_score) -> None:
+        self._fusion = fusion
         self._fingerprint: Fingerprint | None = None
-        self._languages: dict[str, tuple[float, frozenset[str]]] = {}
+        self._languages: dict[str, tuple[float, dict[str, int]]] = {}
         self._changes = 0
 
     @abstractmethod
@@ -50,7 +52,7 @@ class Reader(ABC):
         limit: int,
         mode: SearchMode = "hybrid",
         explain: bool = True,
-    ) -> list[Hit]:
+    ) -> Hits:
         """Raises `ValueError` for a vector of the wrong length, or with NaN in it."""
         return await self._search(scope, queries, (), limit=limit, mode=mode, explain=explain)
 
@@ -69,19 +71,20 @@ class Reader(ABC):
         limit: int,
         mode: SearchMode,
         explain: bool,
-    ) -> list[Hit]:
+    ) -> Hits:
         if limit < 1:
             raise ValueError("The limit of a search is at least 1.")
         for query in queries:
             check_vectors(query.vector, (self._dimension(),))
-        languages = await self.languages(scope) if mode != "semantic" else frozenset[str]()
-        rankings = rankings_of(queries, mode, languages)
+        languages = await self._by_language(scope.workspace) if mode != "semantic" else {}
+        rankings = rankings_of(queries, mode, frozenset(languages))
         where = in_scope(scope, self._hidden())
         if where is None or not rankings:
-            return []
+            return Hits()
         corpus = published(scope.workspace)
-        plan = plan_of(rankings, where.also(*narrower), corpus, limit=limit, explain=explain)
-        return hits_of(await self._query(plan), plan, limit)
+        passages = sum(languages.values())
+        plan = plan_of(rankings, where.also(*narrower), corpus, passages, limit=limit)
+        return hits_of(await self._query(plan), plan, self._fusion, limit=limit, explain=explain)
 
     async def get(self, scope: Scope, chunk_ids: Sequence[str]) -> list[Chunk]:
         where = in_scope(scope, self._hidden())
@@ -99,13 +102,17 @@ class Reader(ABC):
         return await self.get(scope, [chunk_id(chunk.meta.version_id, ordinal) for ordinal in ordinals])
 
     async def languages(self, scope: Scope) -> frozenset[str]:
-        until, known = self._languages.get(scope.workspace, (0.0, frozenset[str]()))
+        return frozenset(await self._by_language(scope.workspace))
+
+    async def _by_language(self, workspace: str) -> dict[str, int]:
+        """Published chunks of a workspace in each language, remembered for a while."""
+        until, known = self._languages.get(workspace, (0.0, dict[str, int]()))
         if time.monotonic() < until:
             return known
         changes = self._changes
-        found = frozenset(await self._facet(p.LANGUAGE, published(scope.workspace)))
+        found = await self._facet(p.LANGUAGE, published(workspace))
         if changes == self._changes:
-            self._languages[scope.workspace] = (time.monotonic() + self.languages_ttl, found)
+            self._languages[workspace] = (time.monotonic() + self.languages_ttl, found)
         return found
 
     async def versions(self, workspace: str) -> set[tuple[str, str, bool]]:

@@ -19,14 +19,15 @@ from qdrant_client import models as m
 from retrieval.index import payload as p
 from retrieval.index.about import about_of, check_about
 from retrieval.index.base import Change, PointRow, QdrantIndex
+from retrieval.index.fusion import Fusion, by_score
 from retrieval.index.payload import Payload
 from retrieval.index.plan import BM25, DENSE, Found, Plan
 from retrieval.index.protocol import Fingerprint, IndexStats, IndexUnavailable
 from retrieval.index.server_calls import call, filter_of, found_of, point_of, requests_of
 from retrieval.index.where import AnyOf, Where, one
 
-#: The first version that counts document frequencies within a filter (`IdfParams.corpus`). RRF with a
-#: `k` and collection metadata are older (1.16).
+#: The first version that counts document frequencies within a filter (`IdfParams.corpus`); collection
+#: metadata are older (1.16).
 NEEDED_VERSION = (1, 19, 0)
 #: Key of what we keep in the metadata of a collection.
 ABOUT = "footnote"
@@ -38,8 +39,8 @@ class ServerIndex(QdrantIndex):
 
     languages_ttl = 30.0  # other processes write, too
 
-    def __init__(self, client: AsyncQdrantClient, collection: str) -> None:
-        super().__init__()
+    def __init__(self, client: AsyncQdrantClient, collection: str, fusion: Fusion = by_score) -> None:
+        super().__init__(fusion)
         self.client = client
         self.collection = collection
 

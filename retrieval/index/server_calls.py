@@ -18,7 +18,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from retrieval.index.base import PointRow
 from retrieval.index.bm25 import Sparse
 from retrieval.index.payload import READ
-from retrieval.index.plan import BM25, DENSE, QDRANT_RRF_K, Found, Plan, Ranking, Row
+from retrieval.index.plan import BM25, DENSE, Found, Plan, Ranking, Row
 from retrieval.index.protocol import IndexUnavailable
 from retrieval.index.where import AnyOf, Condition, Where
 
@@ -77,37 +77,31 @@ def _refusal(error: UnexpectedResponse) -> str:
 
 
 def requests_of(plan: Plan) -> list[m.QueryRequest]:
-    """The fused query, and where asked for each list by itself."""
+    """One a list."""
     where = filter_of(plan.where)
     corpus = m.SearchParams(idf=m.IdfCorpusParams(corpus=filter_of(plan.corpus)))
-    searches = [(*_query_of(r), corpus if isinstance(r.query, Sparse) else None) for r in plan.rankings]
-    requests = [
-        m.QueryRequest(
-            prefetch=[
-                m.Prefetch(query=query, using=using, filter=where, params=params, limit=plan.depth)
-                for query, using, params in searches
-            ],
-            query=m.RrfQuery(rrf=m.Rrf(k=QDRANT_RRF_K)),
-            limit=plan.fetch,
-            with_payload=list(READ),
-        )
-    ]
-    if plan.explain:
-        requests += [
+    requests: list[m.QueryRequest] = []
+    for ranking in plan.rankings:
+        query, using = _query_of(ranking)
+        params = corpus if isinstance(ranking.query, Sparse) else None
+        requests.append(
             m.QueryRequest(
-                query=query, using=using, filter=where, params=params, limit=plan.depth, with_payload=False
+                query=query,
+                using=using,
+                filter=where,
+                params=params,
+                limit=plan.depth,
+                with_payload=list(READ),
             )
-            for query, using, params in searches
-        ]
+        )
     return requests
 
 
 def found_of(answers: Sequence[QueryResponse]) -> Found:
-    fused, *lists = answers
-    return Found(
-        [Row(str(point.id), point.score, point.payload or {}) for point in fused.points],
-        [[(str(point.id), point.score) for point in answer.points] for answer in lists],
-    )
+    return [
+        [Row(str(point.id), point.score, point.payload or {}) for point in answer.points]
+        for answer in answers
+    ]
 
 
 def _query_of(ranking: Ranking) -> tuple[m.NearestQuery, str]:

@@ -86,9 +86,8 @@ async def test_a_search_is_one_request_with_one_flat_list(double: QdrantDouble, 
     await index.search(scope, [asked("amber", 1), asked("cedar", 2)], limit=5)
     (request,) = double.requests[before:]
     assert request.path == "/collections/footnote/points/query/batch"
-    fused, *lists = request.json["searches"]
-    assert fused["query"] == {"rrf": {"k": 61}}
-    assert [part["using"] for part in fused["prefetch"]] == ["dense", "bm25"] * 2
+    lists = request.json["searches"]
+    assert [part["using"] for part in lists] == ["dense", "bm25"] * 2
     where = [
         {"key": "live", "match": {"value": "w"}},
         {"key": "audience", "match": {"value": "workspace"}},
@@ -96,14 +95,12 @@ async def test_a_search_is_one_request_with_one_flat_list(double: QdrantDouble, 
         {"key": "labels", "match": {"any": ["hr", "it"]}},
     ]
     corpus = {"must": [{"key": "live", "match": {"value": "w"}}]}
-    for part in [*fused["prefetch"], *lists]:
+    for part in lists:
         assert part["filter"] == {"must": where}
         assert part["limit"] >= 5
         assert "prefetch" not in part
         expected = {"idf": {"corpus": corpus}} if part["using"] == "bm25" else None
         assert {k: v for k, v in (part.get("params") or {}).items() if k == "idf"} == (expected or {})
-    assert len(lists) == 4
-    assert not any(part["with_payload"] for part in lists)
 
 
 async def test_publishing_is_one_request(double: QdrantDouble, index: ServerIndex) -> None:
