@@ -46,7 +46,7 @@ def teams_settings(config: Config) -> TeamsSettings | None:
 
 
 def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+    return [word.strip().lower() for word in text.split(",") if word.strip()]
 
 
 def _check_playground(config: Config) -> None:

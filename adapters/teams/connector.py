@@ -8,6 +8,7 @@ from urllib.parse import quote
 from botbuilder.core import TurnContext
 
 from adapters.teams.bot_adapter import Plain, PlainAdapter, conversations
+from adapters.teams.errors import Unclear
 from adapters.teams.reference import Reference
 from adapters.teams.rest import Rest
 
@@ -40,7 +41,7 @@ class BotConnector:
         await self._adapter.speak(reference, act, self._app_id)
 
     async def member(self, reference: Reference, user: str) -> dict[str, Any]:
-        where = quote(reference.conversation, safe="")
+        where = quote(reference.channel, safe="")  # a thread has the members of its channel
         url = f"{conversations(reference.service_url)}/{where}/members/{quote(user, safe='')}"
         return await self._rest.call("GET", url)
 
@@ -58,11 +59,14 @@ class BotConnector:
                 "channelData": {"tenant": {"id": reference.tenant}},
                 "isGroup": False,
             },
+            same=True,  # there is one such chat for each person
         )
+        if not made.get("id"):
+            raise Unclear("no chat was told")
         return Reference(
             service_url=reference.service_url,
             tenant=reference.tenant,
-            conversation=str(made.get("id") or ""),
+            conversation=str(made["id"]),
             kind="direct",
             bot=reference.bot,
             bot_name=reference.bot_name,

@@ -81,7 +81,7 @@ class GraphClient:
 
     async def content(self, reference: Reference, path: str) -> tuple[str, dict[str, str]]:
         """Address and headers with which a file of Graph's can be fetched."""
-        return f"{self._url}{path}", await self._headers(reference)
+        return f"{self._url}{path}", _bearer(await self._token(reference))
 
     def _team(self, reference: Reference) -> str:
         if not reference.team_group:
@@ -128,15 +128,15 @@ class GraphClient:
     async def _surely(self, reference: Reference, path: str) -> dict[str, Any]:
         # As it stands: the mark of a next page is Graph's own.
         url = URL(f"{self._url}{path}", encoded=True)
-        headers, fresh, why = await self._headers(reference), False, "status 401"
+        token, refused, why = await self._token(reference), "", "status 401"
         for number in range(len(_PAUSES) + 1):
             pause = _PAUSES[min(number, len(_PAUSES) - 1)] * random.uniform(0.7, 1.3)  # noqa: S311
             try:
                 async with self._session.get(
-                    url, headers=headers, timeout=self._timeout, allow_redirects=False
+                    url, headers=_bearer(token), timeout=self._timeout, allow_redirects=False
                 ) as answer:
-                    if answer.status == 401 and not fresh:
-                        headers, fresh = await self._headers(reference, fresh=True), True
+                    if answer.status == 401 and not refused:
+                        token, refused = await self._token(reference, refused=token), token
                         continue
                     if answer.status not in _AGAIN:
                         return await _read(answer)
@@ -149,19 +149,19 @@ class GraphClient:
             await asyncio.sleep(pause)
         raise _Refused(why, FRESH)
 
-    async def _headers(self, reference: Reference, *, fresh: bool = False) -> dict[str, str]:
+    async def _token(self, reference: Reference, *, refused: str = "") -> str:
         if not self._url:
             raise NoGraph("not set up")
         parts = urlsplit(self._url)
         if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost"):
             raise NoGraph("not https")
         try:
-            token = await self._credentials.token(GRAPH, tenant=reference.tenant, fresh=fresh)
+            token = await self._credentials.token(GRAPH, tenant=reference.tenant, refused=refused)
         except NoToken as error:
             raise _Refused(f"no token: {error.why}", FRESH) from error
         if not token:
             raise NoGraph("no credentials")
-        return {"Authorization": f"Bearer {token}"}
+        return token
 
     def _keep(self, where: OrderedDict[str, Any], key: str, value: Any) -> None:
         where[key] = value
@@ -176,6 +176,10 @@ class _Refused(NoGraph):
     def __init__(self, why: str, seconds: float) -> None:
         self.seconds = seconds
         super().__init__(why)
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
 
 
 async def _read(answer: ClientResponse) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class TeamsPeople:
         now: Callable[[], float] = time.monotonic,
         size: int = _SIZE,
     ) -> None:
-        """`admins` are directory ids; `size` is how many people are kept."""
+        """`admins` are directory ids in small letters; `size` is how many people are kept."""
         self._connector, self._graph, self._admins = connector, graph, admins
         self._now, self._size = now, size
         self._known: OrderedDict[tuple[str, str, str], _Known] = OrderedDict()
@@ -71,7 +71,7 @@ class TeamsPeople:
     async def _is_admin(self, reference: Reference, directory: str) -> bool:
         if not directory:
             return False
-        if directory in self._admins:
+        if directory.lower() in self._admins:
             return True
         if reference.team_group is None:
             return False
@@ -114,4 +114,4 @@ def _is_guest(member: dict[str, Any], reference: Reference) -> bool:
     role = str(member.get("userRole") or "").lower()
     home = str(member.get("tenantId") or reference.tenant)
     name = str(member.get("userPrincipalName") or "")
-    return role in _STRANGE or home != reference.tenant or "#ext#" in name.lower()
+    return role in _STRANGE or home.lower() != reference.tenant.lower() or "#ext#" in name.lower()

@@ -18,9 +18,10 @@ from aiohttp import (
     ClientTimeout,
     ConnectionTimeoutError,
 )
+from yarl import URL
 
 from adapters.teams.credentials import Credentials, NoToken
-from adapters.teams.errors import NO_PLACE, NoPlace, RateLimited, TeamsError, Unclear
+from adapters.teams.errors import NO_PLACE, TOO_LARGE, NoEffect, NoPlace, RateLimited, TeamsError, Unclear
 
 log = structlog.get_logger()
 
@@ -33,6 +34,7 @@ LONGEST_WAIT: Final = 20.0
 _PAUSES: Final = (0.5, 1.5, 4.0)
 #: Seconds waited where a 429 does not say how long.
 DEFAULT_WAIT = 2.0
+_LATEST: Final = 3600
 
 
 class Rest:
@@ -40,57 +42,70 @@ class Rest:
         self._session, self._credentials = session, credentials
         self._timeout = ClientTimeout(total=timeout, sock_connect=min(10.0, timeout))
 
-    async def call(self, method: str, url: str, body: Any = None) -> dict[str, Any]:
-        """The JSON object of the answer; empty where it has none. Raises what `errors` names."""
-        fresh = False
+    async def call(self, method: str, url: str, body: Any = None, *, same: bool = False) -> dict[str, Any]:
+        """The JSON object of the answer; empty where it has none. Raises what `errors` names.
+
+        `same`: a POST that leaves things the same when it is made twice.
+        """
+        same = same or method in _SAME
+        refused = ""
         for number in range(len(_PAUSES) + 1):
             last = number == len(_PAUSES)
             pause = _PAUSES[min(number, len(_PAUSES) - 1)] * random.uniform(0.7, 1.3)  # noqa: S311
+            token = await self._token(refused)
             try:
-                return await self._once(method, url, body, fresh=fresh)
+                return await self._once(method, url, body, token)
             except RateLimited as error:
                 if last or error.seconds > LONGEST_WAIT:
                     raise
                 pause = error.seconds + random.uniform(0, 0.5)  # noqa: S311
-            except _NoEffect as error:
+            except NoEffect:
                 if last:
-                    raise Unclear(str(error)) from error
+                    raise
             except Unclear:
-                if last or method not in _SAME:
+                if last or not same:
                     raise
             except TeamsError as error:
-                if error.status != 401 or fresh:
+                if error.status != 401 or refused or not token:
                     raise
-                fresh, pause = True, 0.0
+                if last:
+                    raise NoEffect("401") from error
+                refused, pause = token, 0.0
             await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
-    async def headers(self, *, fresh: bool = False) -> dict[str, str]:
-        """With the bot's token; empty without credentials."""
-        try:
-            token = await self._credentials.token(fresh=fresh)
-        except NoToken as error:
-            raise _NoEffect(f"no token: {error.why}") from error
-        return {"Authorization": f"Bearer {token}"} if token else {}
+    async def headers(self) -> dict[str, str]:
+        """With the bot's token; empty without credentials. Raises `NoEffect` without a token."""
+        return _headers(await self._token())
 
-    async def _once(self, method: str, url: str, body: Any, *, fresh: bool) -> dict[str, Any]:
+    async def _token(self, refused: str = "") -> str:
+        try:
+            return await self._credentials.token(refused=refused)
+        except NoToken as error:  # asked for several times already
+            raise NoEffect(f"no token: {error.why}") from error
+
+    async def _once(self, method: str, url: str, body: Any, token: str) -> dict[str, Any]:
         _check(url)
-        headers = await self.headers(fresh=fresh)
         try:
             async with self._session.request(
-                method, url, json=body, headers=headers, timeout=self._timeout, allow_redirects=False
+                method,
+                URL(url, encoded=True),
+                json=body,
+                headers=_headers(token),
+                timeout=self._timeout,
+                allow_redirects=False,
             ) as answer:
                 return await _read(answer)
         except ClientConnectorCertificateError as error:
             raise TeamsError(0, "certificate") from error
         except (ClientConnectorError, ConnectionTimeoutError) as error:
-            raise _NoEffect(type(error).__name__) from error
+            raise NoEffect(type(error).__name__) from error
         except (ClientError, TimeoutError, OSError) as error:
             raise Unclear(type(error).__name__) from error
 
 
-class _NoEffect(Unclear):
-    """The call did not come about, or Teams says that it did nothing."""
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 async def _read(answer: ClientResponse) -> dict[str, Any]:
@@ -105,10 +120,12 @@ async def _read(answer: ClientResponse) -> dict[str, Any]:
     code, message = _error(body)
     if status == 429:
         raise RateLimited(_seconds(answer.headers.get("Retry-After")))
-    if status in _AGAIN:
-        raise _NoEffect(code or str(status))
-    if status >= 500:
+    if status in _AGAIN and code:  # a page instead is a gateway's, which does not know what came after it
+        raise NoEffect(code or str(status))
+    if status >= 500 or status in _AGAIN:
         raise Unclear(code or str(status))
+    if status == 413:
+        raise TeamsError(status, TOO_LARGE, message)
     if code in NO_PLACE:
         raise NoPlace(status, code, message)
     raise TeamsError(status, code, message)
@@ -128,10 +145,8 @@ def _error(body: dict[str, Any]) -> tuple[str, str]:
 
 
 def _seconds(value: str | None) -> float:
-    try:
-        return max(0.0, float(value)) if value is not None else DEFAULT_WAIT
-    except ValueError:
-        return DEFAULT_WAIT
+    """Of a `Retry-After`; a date, which Teams does not send, counts as if there were none."""
+    return float(min(int(value), _LATEST)) if value and value.isdecimal() else DEFAULT_WAIT
 
 
 def _check(url: str) -> None:

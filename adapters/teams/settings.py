@@ -18,7 +18,7 @@ class TeamsSettings:
     app_tenant: str | None = None
     #: Where tokens are had.
     login_url: str = "https://login.microsoftonline.com"
-    #: Tenants whose people may use the bot; empty: all.
+    #: Tenants whose people may use the bot, in small letters; empty: all.
     allowed_tenants: frozenset[str] = frozenset()
     #: Where keys of the Bot Connector are described; None: Microsoft's own.
     openid_metadata_url: str | None = None
@@ -27,7 +27,7 @@ class TeamsSettings:
     #: Microsoft Graph, where a team or chat consented; None: not asked.
     graph_url: str | None = None
     public_url: str | None = None
-    #: People (Entra object ids) who are admins beside the owners of teams.
+    #: People (Entra object ids, in small letters) who are admins beside the owners of teams.
     admins: frozenset[str] = frozenset()
     #: Stream answers in personal chats.
     streaming: bool = True
