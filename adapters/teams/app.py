@@ -56,6 +56,7 @@ class TeamsAdapter:
             teams = Teams(self._bot, connector, people, graph, settings, self._spool)
             threads = Threads(teams)
             keys = Keys(session, settings.openid_metadata_url or METADATA)
+            stack.push_async_callback(keys.close)
             if settings.app_id:
                 await keys.warm()
             handle = handler(teams, threads)

@@ -1,8 +1,9 @@
 """`/api/messages`: authenticated first, acknowledged when it is sure not to be lost.
 
 401 for what is not the Bot Connector's, 403 for a tenant that is not served, 415, 413 and 400 for what is
-no activity, 500 where it could not be kept, so that Teams tells it again. An invoke has its own answer;
-everything else 201.
+no activity. 500 where it could not be kept, 504 where that took too long and 503 where the Bot Connector's
+keys can't be had: Teams tells it again, or shows an error to the one who waits for an invoke's answer. An
+invoke has its own answer; everything else 201.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import structlog
 from aiohttp import web
 
 from adapters.teams.activity import NoActivity, reference_of
-from adapters.teams.auth import Authenticator, Unauthorized
+from adapters.teams.auth import Authenticator, KeysUntold, Unauthorized
 from adapters.teams.context import Receiver
 from adapters.teams.settings import TeamsSettings
 
@@ -45,15 +46,17 @@ class Endpoint:
         except Unauthorized as error:
             log.warning("teams_unauthorized", why=error.why)
             return web.Response(status=401)
+        except KeysUntold:
+            return web.Response(status=503, headers={"Retry-After": "5"})
         except _Refusal as error:
             return web.Response(status=error.status)
         try:
             return await self._answer(activity)
         except NoActivity:
             return web.Response(status=400)
-        except Exception:
+        except Exception as error:
             log.exception("teams_activity_not_accepted", kind=str(activity.get("type"))[:40])
-            return web.Response(status=500)
+            return web.Response(status=504 if isinstance(error, TimeoutError) else 500)
 
     async def _answer(self, activity: dict[str, Any]) -> web.Response:
         if not self._serves(activity):
@@ -72,7 +75,7 @@ class Endpoint:
         if not allowed:
             return True
         try:
-            return reference_of(activity).tenant in allowed
+            return reference_of(activity).tenant.lower() in allowed
         except (KeyError, TypeError, ValueError) as error:
             raise NoActivity("it does not say where it happened") from error
 
@@ -93,6 +96,8 @@ async def _json(request: web.Request) -> dict[str, Any]:
             raise _Refusal(413)
     try:
         body: Any = json.loads(raw)
+        # Half of a pair that stands for one character, as cut text can have, is not text: "?" instead.
+        body = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         raise _Refusal(400) from None
     if not isinstance(body, dict):
