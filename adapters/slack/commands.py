@@ -55,10 +55,7 @@ def ask_work(act: Act, text: str) -> Incoming:
         f"{act.team}:{act.user}:{act.trigger}",
         lane=f"{act.team}:{act.channel}:{act.user}",
         payload={
-            "team": act.team,
-            "enterprise": act.enterprise,
-            "user": act.user,
-            "channel": act.channel,
+            **act.place(act.channel),
             "thread": None,
             "text": text[:_LONGEST],
             "private": True,

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final, Literal
 
-import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from adapters.forms import Feedback, Field, Form
 from adapters.slack import limits
 from adapters.slack.context import Slack
-from adapters.slack.modal import at_first_field, context_of, form_view, submission_of
+from adapters.slack.modal import context_of, form_view, submission_of
 from adapters.slack.render import DOWN, FEEDBACK, UP
-from adapters.slack.surface import DEADLINE, Act, ending, open_view
-
-log = structlog.get_logger()
+from adapters.slack.submission import acknowledge
+from adapters.slack.surface import Act, ending, open_view
 
 CALLBACK: Final = "reply_reason"
 _THANKS: Final = "Thank you! That helps."
 _NOTED: Final = "Thank you. I'll pass it on to whoever looks after the documents."
-_AGAIN: Final = "That could not be kept just now. Please send it again."
 
 
 def reason_form(turn_id: str, channel: str | None, thread: str | None) -> Form:
@@ -47,6 +43,11 @@ async def _record(
     )
 
 
+async def _kept(slack: Slack, act: Act, turn_id: str, reason: str) -> dict[str, Any]:
+    await _record(slack, act, turn_id, "down", reason)
+    return {}
+
+
 def register(app: AsyncApp, slack: Slack) -> None:
     @app.action(FEEDBACK)
     async def rated(ack: AsyncAck, body: dict[str, Any]) -> None:  # pyright: ignore[reportUnusedFunction]
@@ -70,13 +71,8 @@ def register(app: AsyncApp, slack: Slack) -> None:
         act = Act.of({**body, "container": place})
         form = reason_form(context["turn"], context["channel"], context["thread"])
         reason = str(submission_of(form, view).values.get("reason") or "").strip()
-        try:
-            async with asyncio.timeout(DEADLINE):
-                await _record(slack, act, context["turn"], "down", reason)
-        except Exception:
-            log.exception("slack_feedback_not_kept")
-            await ack(response_action="errors", errors=at_first_field(view, _AGAIN))
+        kept = _kept(slack, act, context["turn"], reason)
+        if not await acknowledge(ack, view, kept, "feedback", again="Please send it again."):
             return
-        await ack()
         async with ending(lambda text: act.tell(slack, text), "feedback"):
             await act.tell(slack, _NOTED)

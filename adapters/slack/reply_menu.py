@@ -42,10 +42,7 @@ def ask_work(act: Act, text: str, *, escaped: bool = False) -> Incoming:
         f"{act.team}:{act.channel}:{act.message}:{act.user}:{act.trigger}",
         lane=lane(act.team, act.channel or "", thread or f"{act.user}-{act.message}"),
         payload={
-            "team": act.team,
-            "enterprise": act.enterprise,
-            "user": act.user,
-            "channel": act.channel,
+            **act.place(act.channel),
             "thread": thread,
             "text": text if escaped else escape(text),
             "private": act.hidden,

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
-import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from adapters.ports import Refused
 from adapters.slack.context import Slack
 from adapters.slack.kit import notice_view
 from adapters.slack.modal import (
-    at_first_field,
     conflict_view,
     context_of,
     errors_of,
     form_view,
     submission_of,
 )
-from adapters.slack.surface import DEADLINE, Act, open_view
-
-log = structlog.get_logger()
+from adapters.slack.submission import acknowledge
+from adapters.slack.surface import Act, open_view
 
 CALLBACK: Final = "kb_settings"
-_SLOW: Final = "Slack is slow just now. Please save again."
-_WRONG: Final = "Something went wrong on my side. Please save again."
+_AGAIN: Final = "Please save again."
 
 
 async def open_settings(slack: Slack, act: Act) -> None:
@@ -55,15 +49,4 @@ async def save_settings(slack: Slack, body: dict[str, Any]) -> dict[str, Any]:
 def register(app: AsyncApp, slack: Slack) -> None:
     @app.view(CALLBACK)
     async def submitted(ack: AsyncAck, body: dict[str, Any]) -> None:  # pyright: ignore[reportUnusedFunction]
-        answer: dict[str, Any]
-        try:
-            async with asyncio.timeout(DEADLINE):
-                answer = await save_settings(slack, body)
-        except Refused as error:
-            answer = {"response_action": "update", "view": notice_view("Settings", str(error))}
-        except TimeoutError:
-            answer = {"response_action": "errors", "errors": at_first_field(body["view"], _SLOW)}
-        except Exception:
-            log.exception("slack_settings_not_saved")
-            answer = {"response_action": "errors", "errors": at_first_field(body["view"], _WRONG)}
-        await ack(**answer)
+        await acknowledge(ack, body["view"], save_settings(slack, body), "settings", again=_AGAIN)

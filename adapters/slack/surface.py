@@ -88,6 +88,10 @@ class Act:
             value=str(chosen.get("value") or actions[0].get("value") or ""),
         )
 
+    def place(self, channel: str | None) -> dict[str, str | None]:
+        """Who acted, for the payload of an inbox item, and the channel that it is about."""
+        return {"team": self.team, "enterprise": self.enterprise, "user": self.user, "channel": channel}
+
     async def installed(self, slack: Slack) -> Installed:
         return await slack.clients.of(self.team, self.enterprise)
 

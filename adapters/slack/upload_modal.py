@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from typing import Any, Final, cast
@@ -15,8 +14,9 @@ from adapters.forms import Field, Form, FormInvalid
 from adapters.ports import Actor, Refused, UploadOptions
 from adapters.slack import limits, work
 from adapters.slack.context import Slack
-from adapters.slack.modal import at_first_field, context_of, errors_of, form_view, submission_of
-from adapters.slack.surface import DEADLINE, Act, acknowledging, open_view
+from adapters.slack.modal import context_of, errors_of, form_view, submission_of
+from adapters.slack.submission import acknowledge
+from adapters.slack.surface import Act, acknowledging, open_view
 from adapters.upload_form import FORM, options_form, read_options
 
 log = structlog.get_logger()
@@ -26,8 +26,7 @@ CALLBACK: Final = FORM
 SHORTCUT: Final = "add_to_knowledge_base"
 #: Seconds by which Slack's clock may be behind ours.
 _SKEW: Final = 120
-_SLOW: Final = "Slack is slow just now. Please upload again."
-_WRONG: Final = "Something went wrong on my side. Please upload again."
+_AGAIN: Final = "Please upload again."
 
 
 def upload_form(actor: Actor, knowledge_bases: Sequence[str], *, channel: str | None) -> Form:
@@ -98,10 +97,7 @@ def shortcut_work(body: dict[str, Any]) -> Incoming:
         f"{act.team}:{name}",
         lane=f"{act.team}:{act.user}:thread",
         payload={
-            "team": act.team,
-            "enterprise": act.enterprise,
-            "user": act.user,
-            "channel": channel,
+            **act.place(channel),
             "thread": message.get("thread_ts") or message["ts"],
             "since": _now(),
         },
@@ -115,10 +111,7 @@ def _upload(act: Act, name: str, channel: str | None, files: list[str], **option
         # Of its own: one upload does not wait for another.
         lane=f"{act.team}:{act.user}:{name}",
         payload={
-            "team": act.team,
-            "enterprise": act.enterprise,
-            "user": act.user,
-            "channel": channel,
+            **act.place(channel),
             "files": files,
             "notify": None,
             "thread": None,
@@ -135,17 +128,7 @@ def _now() -> str:
 def register(app: AsyncApp, slack: Slack) -> None:
     @app.view(CALLBACK)
     async def submitted(ack: AsyncAck, body: dict[str, Any]) -> None:  # pyright: ignore[reportUnusedFunction]
-        view = body["view"]
-        answer: dict[str, Any]
-        try:
-            async with asyncio.timeout(DEADLINE):
-                answer = await submit_upload(slack, body)
-        except TimeoutError:
-            answer = {"response_action": "errors", "errors": at_first_field(view, _SLOW)}
-        except Exception:
-            log.exception("slack_upload_not_accepted")
-            answer = {"response_action": "errors", "errors": at_first_field(view, _WRONG)}
-        await ack(**answer)
+        await acknowledge(ack, body["view"], submit_upload(slack, body), "upload", again=_AGAIN)
 
     @app.shortcut(SHORTCUT)
     async def add(ack: AsyncAck, body: dict[str, Any]) -> None:  # pyright: ignore[reportUnusedFunction]
