@@ -15,6 +15,7 @@ _TITLES = {
     "rephrase": "Rephrased the question",
     "embed": "Turned the question into vectors",
     "search": "Searched",
+    "judge": "Judged the first search",
     "passages of summaries": "Found passages of the documents whose summary fits",
     "rerank": "Compared the passages",
     "select": "Chose the sources",
@@ -26,6 +27,9 @@ _TITLES = {
 #: Hits that a step names; the rest is counted.
 _SHOWN = 5
 
+
+#: A kind of list that counts less than this, of 1, is said to be trusted less.
+_LITTLE = 1 / 3
 
 #: Titles of the documents that a reader may see now, by document id.
 Titles = Mapping[str, str]
@@ -76,7 +80,9 @@ def _lines(step: Step, record: TurnRecord, titles: Titles) -> list[str]:
             return [str(outputs.get("standalone", "")), *(f"Also: {text}" for text in others)]
         case "search":
             queries = cast("list[str]", inputs.get("queries", []))
-            return [*(f"“{query}”" for query in queries), *_hits(outputs, titles)]
+            return [*(f"“{query}”" for query in queries), *_weights(outputs), *_hits(outputs, titles)]
+        case "judge":
+            return [_judged(outputs)]
         case "passages of summaries":
             return _hits(outputs, titles)
         case "rerank":
@@ -131,6 +137,48 @@ def _hits(outputs: dict[str, Any], titles: Titles) -> list[str]:
         lines.append(f"{place}. {title}: score {float(hit.get('score', 0)):.4f}{told}")
     if len(hits) > _SHOWN:
         lines.append(f"and {len(hits) - _SHOWN} more")
+    return lines
+
+
+def _judged(outputs: dict[str, Any]) -> str:
+    """Whether rewrites were waited for, and why."""
+    sure, reranked = outputs.get("confidence"), outputs.get("best reranked")
+    told = [] if sure is None else [f"confidence {float(sure):.2f}, enough is {outputs.get('enough')}"]
+    if reranked is not None:
+        enough = outputs.get("enough reranked")
+        told.append(f"best score of the reranker {float(reranked):.2f}, enough is {enough}")
+    why = f" ({'; '.join(told)})" if told else ""
+    if outputs.get("waited"):
+        return f"What the question itself found looked weak{why}, so other phrasings were asked for."
+    return f"What the question itself found looked good{why}, so no other phrasing was waited for."
+
+
+def _weights(outputs: dict[str, Any]) -> list[str]:
+    """Which kind of list was trusted less, and why, for each search of the step."""
+    searches = cast("list[dict[str, dict[str, Any]]]", outputs.get("lists", []))
+    return [text for lists in searches for text in _trust(lists)]
+
+
+def _trust(lists: dict[str, dict[str, Any]]) -> list[str]:
+    by_kind = {"dense": 0.0, "bm25": 0.0}
+    for name, told in lists.items():
+        kind = name.partition(":")[0]
+        by_kind[kind] = by_kind.get(kind, 0.0) + float(told.get("weight", 0))
+    keywords = [told for name, told in lists.items() if name.startswith("bm25")]
+    if not keywords or len(keywords) == len(lists):
+        return []
+    share = f"Keywords counted {by_kind['bm25']:.0%}, meaning {by_kind['dense']:.0%}"
+    others = sum(int(told.get("in another language", 0)) for told in keywords)
+    if not any(told.get("found") for told in keywords):
+        lines = ["No passage holds a word of the question, so only meaning counted."]
+    elif by_kind["bm25"] < _LITTLE:
+        lines = [f"{share}: no passage holds much of the question's words."]
+    elif by_kind["dense"] < _LITTLE:
+        lines = [f"{share}: a passage holds most of the question's words."]
+    else:
+        lines = [f"{share}."]
+    if others:
+        lines.append(f"Compared by meaning, as they are in another language than the words: {others}.")
     return lines
 
 

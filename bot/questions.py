@@ -96,6 +96,7 @@ class Questions:
         return AnswerOptions(
             rephrase=rephrase,
             alternatives=int(values.rewrites) if rephrase else 0,
+            rewrites=values.rewrite_when,
             rerank=self._reranker and values.reranking,
             threshold=values.threshold,
             passages_retrieved=values.passages_retrieved,

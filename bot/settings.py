@@ -28,6 +28,8 @@ class WorkspaceValues(BaseModel):
     reply_mode: Literal["thread", "channel"] = "thread"
     #: "off": the question is searched as it stands; "0": made standalone, no alternatives.
     rewrites: Rewrites = "1"
+    #: "weak": alternatives are asked for only where the question itself finds little.
+    rewrite_when: Literal["weak", "always"] = "weak"
     reranking: bool = True
     threshold: float = Field(default=0.0, ge=0, le=1)
     passages_retrieved: int = Field(default=12, ge=1, le=50)
@@ -84,6 +86,9 @@ def settings_form(values: WorkspaceValues, revision: int, *, reranker: bool, rep
               help="Follow-ups become questions of their own; alternatives find more, and cost a little.",
               options=_options(off="Off", _0="Standalone question only", _1="1 alternative",
                                _2="2 alternatives", _3="3 alternatives", _4="4 alternatives")),
+        field("rewrite_when", "Use alternatives", "choice", search, disabled_because=no_rephrase,
+              help="They take a moment, which a question that finds its answer at once can save.",
+              options=_options(weak="When the question finds little", always="With every question")),
         field("reranking", "Rerank passages", "toggle", search, disabled_because=no_reranker),
         field("threshold", "Similarity threshold", "number", search, required=True, minimum=0, maximum=1,
               disabled_because=no_reranker, help="Passages that the reranker scores lower are left out."),

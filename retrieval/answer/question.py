@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pydantic import Field
 
@@ -14,6 +15,8 @@ from retrieval.documents import Frozen
 from retrieval.index.protocol import SearchMode
 from retrieval.scope import Scope
 
+RewritePolicy = Literal["always", "weak"]
+
 
 class AnswerOptions(Frozen):
     """Choices of the workspace, the knowledge base and the message, already combined."""
@@ -21,6 +24,9 @@ class AnswerOptions(Frozen):
     rephrase: bool = True
     #: Further phrasings of the question that are searched too.
     alternatives: int = Field(default=1, ge=0, le=4)
+    #: Whether they are waited for with every question, or only where the question itself finds little.
+    #: A question of a thread is always rephrased first: what it means may stand in the thread.
+    rewrites: RewritePolicy = "weak"
     mode: SearchMode = "hybrid"
     rerank: bool = False
     #: Least score of the reranker, 0..1, for a passage to be handed on. Nothing else is cut by it.

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from retrieval.answer.confidence import STRONG, STRONG_RERANKED
 from retrieval.answer.events import Source, Status
 from retrieval.answer.passages import distinct, fitting, with_quota
 from retrieval.answer.protocol import Rephrased
@@ -13,9 +14,9 @@ from retrieval.answer.queries import plan_queries
 from retrieval.answer.question import Question
 from retrieval.answer.reranking import RerankStep
 from retrieval.answer.rewriting import Rewriter
-from retrieval.answer.search import Searcher
+from retrieval.answer.search import Found, Searcher
 from retrieval.answer.sources import label_sources
-from retrieval.answer.streams import Tasks
+from retrieval.answer.streams import Tasks, closing
 from retrieval.documents import is_attachment
 from retrieval.index.protocol import Hit
 from retrieval.trace import Trace
@@ -42,31 +43,101 @@ class Retriever:
 
         Raises what `Searcher.find` raises.
         """
-        rephrased: Rephrased | None = None
+        rewriter = self._rewriter if self._rewriter and self._rewriter.wanted(question) else None
+        if rewriter is None:
+            yield Status("searching", 1)
+            steps = self._rank(await self._searcher.find(question, [question.text], trace), question, trace)
+        elif question.options.rewrites == "always" or question.history:
+            steps = self._with_rewrites(question, rewriter, trace)
+        else:
+            steps = self._rewrites_when_weak(question, rewriter, trace)
+        async with closing(steps) as stream:
+            async for step in stream:
+                yield step
+
+    async def _with_rewrites(
+        self, question: Question, rewriter: Rewriter, trace: Trace
+    ) -> AsyncIterator[Status | Retrieved]:
+        """The question is searched while its rewrite is on the way."""
         async with Tasks() as tasks:
-            if self._rewriter and self._rewriter.wanted(question):
-                note = "Begun while the question was being rephrased."
-                first = tasks.start(self._searcher.find(question, [question.text], trace, note=note))
-                rewriting = tasks.start(self._rewriter.rewrite(question, trace))
-                yield Status("rephrasing")
-                rephrased = await rewriting
-            else:
-                first = tasks.start(self._searcher.find(question, [question.text], trace))
+            note = "Begun while the question was being rephrased."
+            first = tasks.start(self._searcher.find(question, [question.text], trace, note=note))
+            rewriting = tasks.start(rewriter.rewrite(question, trace))
+            yield Status("rephrasing")
+            rephrased = await rewriting
             queries = plan_queries(question.text, rephrased)
             yield Status("searching", len(queries))
-            hits = await self._search(question, queries, first, trace)
-        found = len(hits)
+            found = await self._search(question, queries, first, trace)
+        async with closing(self._rank(found, question, trace, rephrased=rephrased)) as steps:
+            async for step in steps:
+                yield step
+
+    async def _rewrites_when_weak(
+        self, question: Question, rewriter: Rewriter, trace: Trace
+    ) -> AsyncIterator[Status | Retrieved]:
+        """No rewrite is asked for where the question itself finds what looks like its answer."""
+        yield Status("searching", 1)
+        async with Tasks() as tasks:
+            first = tasks.start(self._searcher.find(question, [question.text], trace))
+            found = await first
+            strong, ranked = await self._judge(found, question, trace)
+            rephrased: Rephrased | None = None
+            if not strong:
+                yield Status("rephrasing")
+                rephrased = await rewriter.rewrite(question, trace)
+                queries = plan_queries(question.text, rephrased)
+                if queries != [question.text]:
+                    yield Status("searching", len(queries))
+                    found, ranked = await self._search(question, queries, first, trace), None
+        async with closing(self._rank(found, question, trace, rephrased=rephrased, ranked=ranked)) as steps:
+            async for step in steps:
+                yield step
+
+    async def _judge(self, found: Found, question: Question, trace: Trace) -> tuple[bool, list[Hit] | None]:
+        """Whether the first search is good enough, and its reranked hits where that took reranking."""
+        ranked: list[Hit] | None = None
+        with trace.step("judge") as step:
+            sure = found.confidence
+            strong = sure is not None and sure >= STRONG
+            step.outputs = {"confidence": None if sure is None else round(sure, 3), "enough": STRONG}
+            if not strong and found.hits and self._reranks(question):
+                ranked = await self._reranked(question.text, distinct(found.hits), question, trace)
+                best = max((h.score for h in ranked if "rerank" in h.lists), default=0.0)
+                strong = best >= STRONG_RERANKED
+                step.outputs |= {"best reranked": round(best, 3), "enough reranked": STRONG_RERANKED}
+            step.outputs["waited"] = not strong
+        return strong, ranked
+
+    async def _rank(
+        self,
+        found: Found,
+        question: Question,
+        trace: Trace,
+        *,
+        rephrased: Rephrased | None = None,
+        ranked: list[Hit] | None = None,
+    ) -> AsyncIterator[Status | Retrieved]:
+        """`ranked`: the hits, where they were reranked already."""
         standalone = rephrased.standalone if rephrased else question.text
-        hits = distinct(hits)
-        if question.options.rerank and self._reranker and hits:
-            yield Status("reranking", len(hits))
-            threshold = question.options.threshold
-            hits = await self._reranker.order(standalone, hits, threshold=threshold, trace=trace)
-        yield Retrieved(standalone, self._hand_on(question, hits, trace), found)
+        hits = ranked
+        if hits is None:
+            hits = distinct(found.hits)
+            if hits and self._reranks(question):
+                yield Status("reranking", len(hits))
+                hits = await self._reranked(standalone, hits, question, trace)
+        yield Retrieved(standalone, self._hand_on(question, hits, trace), len(found.hits))
+
+    def _reranks(self, question: Question) -> bool:
+        return question.options.rerank and self._reranker is not None
+
+    async def _reranked(self, query: str, hits: list[Hit], question: Question, trace: Trace) -> list[Hit]:
+        assert self._reranker is not None
+        threshold = question.options.threshold
+        return await self._reranker.order(query, hits, threshold=threshold, trace=trace)
 
     async def _search(
-        self, question: Question, queries: list[str], first: asyncio.Task[list[Hit]], trace: Trace
-    ) -> list[Hit]:
+        self, question: Question, queries: list[str], first: asyncio.Task[Found], trace: Trace
+    ) -> Found:
         """All queries at once. The first search stands if the rewrite adds nothing, or if this fails."""
         if queries == [question.text]:
             return await first

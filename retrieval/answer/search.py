@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
+from retrieval.answer.confidence import confidence
 from retrieval.answer.failures import reason
 from retrieval.answer.passages import with_quota
 from retrieval.answer.question import Question
 from retrieval.answer.streams import together
-from retrieval.index.protocol import Hit, IndexUnavailable, ListRank, QueryText, SearchMode, VectorIndex
+from retrieval.index.protocol import (
+    Hit,
+    Hits,
+    IndexUnavailable,
+    ListRank,
+    QueryText,
+    SearchMode,
+    VectorIndex,
+)
 from retrieval.models.meter import metered
 from retrieval.models.prices import cost
 from retrieval.models.protocol import Embedder
@@ -28,6 +37,14 @@ OVER_RETRIEVAL = 3
 #: Documents found by their summary whose passages are looked up, and passages of each.
 MAX_SUMMARIES = 4
 PASSAGES_PER_SUMMARY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Passages, best first, and how sure the search looks (`confidence`); None where that can't be told."""
+
+    hits: list[Hit]
+    confidence: float | None
 
 
 class Searcher:
@@ -48,7 +65,7 @@ class Searcher:
 
     async def find(
         self, question: Question, queries: Sequence[str], trace: Trace, *, note: str | None = None
-    ) -> list[Hit]:
+    ) -> Found:
         """Passages for all phrasings, best first. The first query stands for the question.
 
         Raises `IndexUnavailable`, or what the embedder raises where only vectors were to be searched.
@@ -61,6 +78,8 @@ class Searcher:
             look_up = partial(self._index.search, queries=texts, limit=limit, mode=mode)
             found = await together(self._timed(partial(look_up, scope)) for scope in question.scopes)
             step.outputs["hits"] = [described(hit) for hits in found for hit in hits]
+            step.outputs["lists"] = [weights_of(hits) for hits in found]
+        sure = [one for one in map(confidence, found) if one is not None]
         passages = await together(
             self._passages(scope, hits, texts[0], trace)
             for scope, hits in zip(question.scopes, found, strict=True)
@@ -72,7 +91,7 @@ class Searcher:
             # Scores of two searches don't compare well, so neither may push the other out.
             least, most = question.attachment_places(limit)
             ordered = with_quota(ordered, limit=limit, least=least, most=most)
-        return ordered[:limit]
+        return Found(ordered[:limit], max(sure, default=None))
 
     async def _embed(
         self, queries: Sequence[str], mode: SearchMode, trace: Trace
@@ -127,6 +146,18 @@ class Searcher:
                 return await work()
         except TimeoutError as error:
             raise IndexUnavailable(f"No answer within {self._search_seconds:g} s.") from error
+
+
+def weights_of(hits: Hits) -> dict[str, Any]:
+    """How the lists of a search were weighed, for the trace."""
+    return {
+        each.name: {
+            "weight": round(each.weight, 3),
+            "found": each.found,
+            "in another language": each.other_language,
+        }
+        for each in hits.weights
+    }
 
 
 def described(hit: Hit) -> dict[str, Any]:

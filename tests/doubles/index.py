@@ -12,6 +12,7 @@ from retrieval.index.protocol import (
     RRF_K,
     Fingerprint,
     Hit,
+    Hits,
     IndexMismatch,
     IndexStats,
     ListRank,
@@ -84,7 +85,7 @@ class MemoryIndex:
         limit: int,
         mode: SearchMode = "hybrid",
         explain: bool = True,
-    ) -> list[Hit]:
+    ) -> Hits:
         self.searches.append([query.text for query in queries])
         self.modes.append(mode)
         if self._wait:
@@ -102,7 +103,7 @@ class MemoryIndex:
             Hit(chunks[key][0], sum(1 / (RRF_K + p.rank) for p in lists.values()), lists if explain else {})
             for key, lists in places.items()
         ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id))[:limit]
+        return Hits(sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id))[:limit])
 
     async def passages_of(
         self, scope: Scope, document_id: str, query: QueryText, *, limit: int

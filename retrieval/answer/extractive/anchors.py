@@ -43,7 +43,7 @@ class AnchorBook:
         sentences = cast("dict[str, list[str]]", load("anchors"))
         language = language if language in sentences else _FALLBACK
         if language not in self._known:
-            vectors = await self._embedder.embed_passages(sentences[language])
+            vectors = await self._embedder.embed_passages(sentences[language], urgent=True)
             mutual = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
             self._known[language] = Anchors(vectors, max(float(mutual.std()), 1e-3))
         return self._known[language]

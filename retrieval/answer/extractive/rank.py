@@ -66,7 +66,8 @@ class Ranker:
     async def _embed(self, texts: Sequence[str]) -> list[Vectors]:
         wanted = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if wanted:
-            for text, vector in zip(wanted, await self._embedder.embed_passages(wanted), strict=True):
+            vectors = await self._embedder.embed_passages(wanted, urgent=True)
+            for text, vector in zip(wanted, vectors, strict=True):
                 self._vectors[text] = vector
         found = [self._vectors[text] for text in texts]
         for text in texts:
