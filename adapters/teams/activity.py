@@ -180,7 +180,7 @@ def reference_of(activity: dict[str, Any]) -> Reference:
         kind=kind,
         bot=recipient.get("id") or "",
         bot_name=recipient.get("name") or "",
-        team=team.get("id"),
+        team=team.get("id") or data.get("teamsTeamId"),
         team_group=team.get("aadGroupId"),
         name=str(channel.get("name") or conversation.get("name") or ""),
     )

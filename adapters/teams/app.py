@@ -17,6 +17,7 @@ from adapters.teams.context import Teams
 from adapters.teams.credentials import Credentials
 from adapters.teams.endpoint import PATH, Endpoint
 from adapters.teams.graph import GraphClient
+from adapters.teams.groups import GroupGraph
 from adapters.teams.invoke import answer_invoke
 from adapters.teams.people import TeamsPeople
 from adapters.teams.receive import Receiving
@@ -51,7 +52,7 @@ class TeamsAdapter:
             session = await stack.enter_async_context(ClientSession(cookie_jar=DummyCookieJar()))
             credentials = Credentials(settings, session)
             connector = BotConnector(Rest(session, credentials, settings.timeout), settings.app_id)
-            graph = GraphClient(settings, session, credentials)
+            graph = GroupGraph(GraphClient(settings, session, credentials), connector)
             people = TeamsPeople(connector, graph, settings.admins)
             teams = Teams(self._bot, connector, people, graph, settings, self._spool)
             threads = Threads(teams)

@@ -25,11 +25,11 @@ from adapters.teams.rest import Rest
 
 
 class Plain(Activity):
-    """An activity that is told exactly as `payload`."""
+    """An activity that is told exactly as `payload`; `once`: not tried again."""
 
-    def __init__(self, payload: dict[str, Any], **fields: Any) -> None:
+    def __init__(self, payload: dict[str, Any], *, once: bool, **fields: Any) -> None:
         super().__init__(type=payload.get("type", "message"), **fields)
-        self.payload = payload
+        self.payload, self.once = payload, once
 
 
 class PlainAdapter(BotAdapter):
@@ -54,19 +54,20 @@ class PlainAdapter(BotAdapter):
     ) -> list[ResourceResponse]:
         sent: list[ResourceResponse] = []
         for activity in activities:
-            payload = cast("Plain", activity).payload
-            place: Any = activity
+            plain = cast("Plain", activity)
+            payload, place = plain.payload, cast("Any", activity)
             sender = {"id": place.from_property.id, "name": place.from_property.name or ""}
             told = {**payload, "from": sender, "conversation": {"id": place.conversation.id}}
             to = payload.get("replyToId")
             url = f"{_activities(activity)}/{quote(to, safe='')}" if to else _activities(activity)
-            answer = await self._rest.call("POST", url, told)
+            answer = await self._rest.call("POST", url, told, once=plain.once)
             sent.append(ResourceResponse(id=str(answer.get("id") or "")))
         return sent
 
     async def update_activity(self, context: TurnContext, activity: Activity) -> None:
         url = f"{_activities(activity)}/{quote(activity.id, safe='')}"
-        await self._rest.call("PUT", url, {**cast("Plain", activity).payload, "id": activity.id})
+        plain = cast("Plain", activity)
+        await self._rest.call("PUT", url, {**plain.payload, "id": activity.id}, once=plain.once)
 
     async def delete_activity(self, context: TurnContext, reference: ConversationReference) -> None:
         await self._rest.call("DELETE", f"{_activities(reference)}/{quote(reference.activity_id, safe='')}")

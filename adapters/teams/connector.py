@@ -18,19 +18,21 @@ class BotConnector:
         self._rest, self._app_id = rest, app_id
         self._adapter = PlainAdapter(rest)
 
-    async def send(self, reference: Reference, activity: dict[str, Any]) -> str:
+    async def send(self, reference: Reference, activity: dict[str, Any], *, once: bool = False) -> str:
         ids: list[str] = []
 
         async def act(context: TurnContext) -> None:
-            sent = await context.send_activity(Plain(activity))
+            sent = await context.send_activity(Plain(activity, once=once))
             ids.append(sent.id if sent is not None else "")
 
         await self._adapter.speak(reference, act, self._app_id)
         return ids[0]
 
-    async def update(self, reference: Reference, activity_id: str, activity: dict[str, Any]) -> None:
+    async def update(
+        self, reference: Reference, activity_id: str, activity: dict[str, Any], *, once: bool = False
+    ) -> None:
         async def act(context: TurnContext) -> None:
-            await context.update_activity(Plain(activity, id=activity_id))
+            await context.update_activity(Plain(activity, once=once, id=activity_id))
 
         await self._adapter.speak(reference, act, self._app_id)
 
@@ -43,6 +45,10 @@ class BotConnector:
     async def member(self, reference: Reference, user: str) -> dict[str, Any]:
         where = quote(reference.channel, safe="")  # a thread has the members of its channel
         url = f"{conversations(reference.service_url)}/{where}/members/{quote(user, safe='')}"
+        return await self._rest.call("GET", url)
+
+    async def team(self, reference: Reference) -> dict[str, Any]:
+        url = f"{reference.service_url.rstrip('/')}/v3/teams/{quote(reference.team or '', safe='')}"
         return await self._rest.call("GET", url)
 
     async def headers(self) -> dict[str, str]:

@@ -21,16 +21,26 @@ class Connector(Protocol):
     bounded wait, no connection). Each raises what `adapters.teams.errors` names.
     """
 
-    async def send(self, reference: Reference, activity: Json) -> str:
-        """Gives the id of the new activity; empty where Teams names none."""
+    async def send(self, reference: Reference, activity: Json, *, once: bool = False) -> str:
+        """Gives the id of the new activity; empty where Teams names none.
+
+        Args:
+            once: a courtesy, which is not tried again.
+        """
         ...
 
-    async def update(self, reference: Reference, activity_id: str, activity: Json) -> None: ...
+    async def update(
+        self, reference: Reference, activity_id: str, activity: Json, *, once: bool = False
+    ) -> None: ...
 
     async def delete(self, reference: Reference, activity_id: str) -> None: ...
 
     async def member(self, reference: Reference, user: str) -> Json:
         """As `GET /v3/conversations/{id}/members/{user}` tells it."""
+        ...
+
+    async def team(self, reference: Reference) -> Json:
+        """As `GET /v3/teams/{team}` tells of the reference's team."""
         ...
 
     async def headers(self) -> dict[str, str]:

@@ -106,7 +106,7 @@ class Delivery:
         """
         for number in range(tries):
             try:
-                return await self._put(part, activity)
+                return await self._put(part, activity, once=not final)
             except RateLimited as error:
                 if number == tries - 1 or error.seconds > LONGEST_WAIT:
                     raise
@@ -123,10 +123,10 @@ class Delivery:
                 activity = less
         raise Unclear("too large, again and again")
 
-    async def _put(self, part: int, activity: Json) -> str:
+    async def _put(self, part: int, activity: Json, *, once: bool = False) -> str:
         if (known := self.posted.get(part)) is not None:
             try:
-                await self.teams.connector.update(self.reference, known, activity)
+                await self.teams.connector.update(self.reference, known, activity, once=once)
                 return known
             except NoPlace:
                 raise
@@ -139,7 +139,7 @@ class Delivery:
         self._unclear = part
         await self.teams.bot.notes.write(self.note, {"posting": str(part)}, seconds=KEEP)
         try:
-            sent = await self.teams.connector.send(self.reference, self._reply(activity))
+            sent = await self.teams.connector.send(self.reference, self._reply(activity), once=once)
         except (NoEffect, TeamsError):
             self._unclear = None
             raise

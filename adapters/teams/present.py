@@ -52,6 +52,8 @@ class _Showing(ABC):
         self._delivery = delivery
         self._line, self._text = _FIRST, ""
         self._changed = asyncio.Event()
+        #: Seconds that Teams wants to be left alone for.
+        self._later = 0.0
         self._pump: asyncio.Task[None] | None = None
 
     def show(self, event: Working | Delta) -> None:
@@ -75,7 +77,8 @@ class _Showing(ABC):
             await self._changed.wait()
             self._changed.clear()
             await unbroken(self._try())
-            await asyncio.sleep(self._pause())
+            await asyncio.sleep(max(self._pause(), self._later))
+            self._later = 0.0
 
     async def _typing(self) -> None:
         """Shown where the answer is not there in a moment, and gone by itself; not in channels."""
@@ -83,13 +86,14 @@ class _Showing(ABC):
         await asyncio.sleep(MOMENT)
         if delivery.reference.root is None:
             with suppress(TeamsError, Unclear):
-                await delivery.teams.connector.send(delivery.reference, {"type": "typing"})
+                await delivery.teams.connector.send(delivery.reference, {"type": "typing"}, once=True)
 
     async def _try(self) -> None:
         try:
             await self._flush()
         except RateLimited as error:
-            await asyncio.sleep(min(error.seconds, EDIT_SLOWER))
+            self._later = error.seconds
+            self._changed.set()
         except (TeamsError, Unclear) as error:
             log.info("teams_progress_not_shown", error=reason_of(error))
         except Exception:

@@ -42,15 +42,19 @@ class Rest:
         self._session, self._credentials = session, credentials
         self._timeout = ClientTimeout(total=timeout, sock_connect=min(10.0, timeout))
 
-    async def call(self, method: str, url: str, body: Any = None, *, same: bool = False) -> dict[str, Any]:
+    async def call(
+        self, method: str, url: str, body: Any = None, *, same: bool = False, once: bool = False
+    ) -> dict[str, Any]:
         """The JSON object of the answer; empty where it has none. Raises what `errors` names.
 
-        `same`: a POST that leaves things the same when it is made twice.
+        Args:
+            same: a POST that leaves things the same when it is made twice.
+            once: not tried again, but for a token that had run out.
         """
         same = same or method in _SAME
         refused = ""
         for number in range(len(_PAUSES) + 1):
-            last = number == len(_PAUSES)
+            last = once or number == len(_PAUSES)
             pause = _PAUSES[min(number, len(_PAUSES) - 1)] * random.uniform(0.7, 1.3)  # noqa: S311
             token = await self._token(refused)
             try:
@@ -68,7 +72,7 @@ class Rest:
             except TeamsError as error:
                 if error.status != 401 or refused or not token:
                     raise
-                if last:
+                if number == len(_PAUSES):
                     raise NoEffect("401") from error
                 refused, pause = token, 0.0
             await asyncio.sleep(pause)

@@ -70,15 +70,15 @@ class Stream:
         info = {"type": "streaminfo", "streamType": kind, "streamSequence": self._sequence + 1}
         if self.id:
             info["streamId"] = self.id
-        sent = await self._send({"type": "typing", "text": text, "entities": [info]})
+        sent = await self._send({"type": "typing", "text": text, "entities": [info]}, once=True)
         self.id = self.id or sent
         self._sequence += 1
 
-    async def _send(self, activity: dict[str, Any]) -> str:
+    async def _send(self, activity: dict[str, Any], *, once: bool = False) -> str:
         await asyncio.sleep(max(0.0, self._next - time.monotonic()))
         self._next = time.monotonic() + limits.STREAM_EVERY
         try:
-            return await self._connector.send(self._reference, activity)
+            return await self._connector.send(self._reference, activity, once=once)
         except TeamsError as error:
             if error.code == STREAM_NOT_ALLOWED:
                 said = error.message.lower()

@@ -73,6 +73,20 @@ async def test_owners_are_admins_where_graph_may_say_so(
         assert [turn.asker.is_admin for turn in site.bot.asked] == [True, False]
 
 
+async def test_a_team_whose_group_no_activity_tells_is_asked_for_it(
+    redis: Redis, teams: TeamsDouble, world: World, tmp_path: Path
+) -> None:
+    root = teams.say(world.general, world.ben, "The build server is down.")
+    teams.outbox.deliveries.clear()
+    world.team.rsc, teams.rules.group_in_activities = True, False
+    async with open_site(redis, teams, tmp_path) as site:
+        for number in range(2):
+            await site.ask(world.general, world.ben, f"{world.at} what now, {number}?", root)
+        assert site.bot.asked[0].asker.is_admin
+        assert site.bot.asked[0].history[0].text == "The build server is down."
+        assert len(teams.calls_of("team")) == 1
+
+
 async def test_an_answer_is_streamed_in_a_personal_chat(
     site: Site, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

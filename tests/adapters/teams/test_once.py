@@ -287,6 +287,23 @@ async def test_a_message_that_somebody_deleted_is_posted_again(site: Site, world
     assert "Answer to: one" in texts(site, world.group)
 
 
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("where", ["direct", "group"])
+async def test_what_is_shown_on_the_way_never_holds_up_the_answer(
+    site: Site, world: World, where: str
+) -> None:
+    """Teams wants to be left alone for ten minutes when it is told of the search."""
+    place, gate = getattr(world, where), asyncio.Event()
+    site.bot.script = lambda turn: [Working(kind="searching", text="Searching"), gate, answer_of(turn)]
+    site.teams.faults.next("send", None, RateLimited(600))  # after the sign that somebody types
+    site.teams.say(place, world.ann, f"{world.at} one")
+    await site.teams.outbox.deliver()
+    await until(lambda: len(site.teams.calls_of("send")) == 2)
+    gate.set()
+    await site.settle()
+    assert texts(site, place) == ["Answer to: one"]
+
+
 # -- kills -----------------------------------------------------------------------------------------
 
 
