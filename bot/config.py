@@ -93,7 +93,7 @@ class Config(BaseSettings):
     teams_app_tenant: str | None = None
     #: Tenants whose people may use the bot, separated by commas; empty: all that have installed it.
     teams_allowed_tenants: str = ""
-    #: Object ids of people who are admins beside the owners of teams, separated by commas.
+    #: Object ids of the admins, separated by commas; empty: the owners of teams, each in their team.
     teams_admins: str = ""
     #: Ask Microsoft Graph for threads, files and owners, where a team or chat consented.
     teams_graph: bool = True
@@ -101,7 +101,7 @@ class Config(BaseSettings):
     teams_streaming: bool = True
     #: For Microsoft's Agents Playground on this machine: no credentials.
     teams_playground: bool = False
-    #: Other addresses, for the clouds of governments and China.
+    #: Other addresses than Microsoft's, for a proxy or for tests.
     teams_login_url: str = "https://login.microsoftonline.com"
     teams_openid_url: str | None = None
     teams_graph_url: str = "https://graph.microsoft.com/v1.0"

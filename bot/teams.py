@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final, cast
+from urllib.parse import urlsplit
 
 from adapters.ports import Bot, Refused
 from adapters.teams.settings import TeamsSettings
@@ -29,8 +30,9 @@ def teams_settings(config: Config) -> TeamsSettings | None:
         return None
     else:
         _check(config, config.teams_app_id, password)
+    _check_addresses(config)
     return TeamsSettings(
-        app_id="" if config.teams_playground else config.teams_app_id or "",
+        app_id="" if config.teams_playground else (config.teams_app_id or "").lower(),
         app_password=password,
         app_type=config.teams_app_type,
         app_tenant=config.teams_app_tenant,
@@ -84,6 +86,25 @@ def _check(config: Config, app_id: str, password: str | None) -> None:
             raise Refused(
                 f"{name} holds “{wrong[0][:60]}”, which is no id of Entra ID's. Separate ids by commas."
             )
+
+
+def _check_addresses(config: Config) -> None:
+    """Secrets, tokens and the keys by which requests are believed go over them."""
+    for name, url in (
+        ("TEAMS_LOGIN_URL", config.teams_login_url),
+        ("TEAMS_OPENID_URL", config.teams_openid_url),
+        ("TEAMS_GRAPH_URL", config.teams_graph_url),
+        ("TEAMS_FILE_ORIGIN", config.teams_file_origin),
+    ):
+        if url is None:
+            continue
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise Refused(f"{name} is no address: {error}.") from error
+        local = parts.scheme == "http" and is_loopback(parts.hostname or "")
+        if not parts.hostname or not (parts.scheme == "https" or local):
+            raise Refused(f"{name} has to be an https address, such as https://login.example.com.")
 
 
 def open_teams(config: Config, app: App) -> TeamsAdapter | None:

@@ -18,7 +18,7 @@ _TOPIC = "Teams"
 
 
 async def examine_teams(config: Config) -> list[Check]:
-    """One line for each thing that is needed; a note where Teams is not set up."""
+    """A line for each thing that is needed; a note where Teams is not set up."""
     try:
         settings = teams_settings(config)
     except Refused as error:
@@ -28,7 +28,12 @@ async def examine_teams(config: Config) -> list[Check]:
     if not settings.app_id:
         return [_check("Settings", "note", "for the Agents Playground only, without credentials")]
     async with ClientSession() as session:
-        return [await _token(settings, session), await _keys(settings, session), _endpoint(settings)]
+        return [
+            await _token(settings, session),
+            await _keys(settings, session),
+            _endpoint(settings),
+            _admins(settings),
+        ]
 
 
 async def _token(settings: TeamsSettings, session: ClientSession) -> Check:
@@ -58,6 +63,17 @@ def _endpoint(settings: TeamsSettings) -> Check:
         return _check("PUBLIC_URL", "problem", "not set, or not https", advice)
     where = f"{settings.public_url}/api/messages"
     return _check("Messaging endpoint", "fine", f"{where} (Azure portal > your bot > Configuration)")
+
+
+def _admins(settings: TeamsSettings) -> Check:
+    name = "TEAMS_ADMINS"
+    if settings.admins:
+        return _check(name, "fine", f"{len(settings.admins)} listed")
+    if settings.graph_url is None:
+        advice = "List somebody who may change settings and delete documents."
+        return _check(name, "problem", "nobody is an admin: none is listed, and TEAMS_GRAPH is off", advice)
+    advice = "Where everybody may create teams, list the admins instead."
+    return _check(name, "note", "not set: owners of each team are admins of all", advice)
 
 
 def _check(name: str, state: Any, detail: str, advice: str = "") -> Check:

@@ -28,6 +28,8 @@ FAILED: Final = 5.0
 _SIZE: Final = 20_000
 #: Ask Graph for owners at most that long: a question waits.
 _PATIENCE: Final = 3.0
+#: Seconds that Teams is asked for a member, in all.
+_LONGEST: Final = 15.0
 _STRANGE: Final = frozenset({"guest", "anonymous"})
 
 
@@ -48,7 +50,11 @@ class TeamsPeople:
         now: Callable[[], float] = time.monotonic,
         size: int = _SIZE,
     ) -> None:
-        """`admins` are directory ids in small letters; `size` is how many people are kept."""
+        """`size` is how many people are kept.
+
+        Args:
+            admins: directory ids in small letters; without any, owners are admins in their team.
+        """
         self._connector, self._graph, self._admins = connector, graph, admins
         self._now, self._size = now, size
         self._known: OrderedDict[tuple[str, str, str], _Known] = OrderedDict()
@@ -71,9 +77,10 @@ class TeamsPeople:
     async def _is_admin(self, reference: Reference, directory: str) -> bool:
         if not directory:
             return False
-        if directory.lower() in self._admins:
-            return True
-        if reference.team_group is None:
+        if self._admins:
+            # In most organisations everybody can make a team and own it, and settings are the tenant's.
+            return directory.lower() in self._admins
+        if reference.team is None:
             return False
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -98,8 +105,9 @@ class TeamsPeople:
     async def _ask(self, key: tuple[str, str, str], reference: Reference) -> dict[str, Any] | None:
         member: dict[str, Any] | None = None
         try:
-            member = await self._connector.member(reference, key[2])
-        except (TeamsError, Unclear) as error:
+            async with asyncio.timeout(_LONGEST):
+                member = await self._connector.member(reference, key[2])
+        except (TeamsError, Unclear, TimeoutError) as error:
             log.warning("teams_member_not_told", error=reason_of(error))
         if not member or not member.get("id"):
             member = None

@@ -27,7 +27,7 @@ class TeamsSettings:
     #: Microsoft Graph, where a team or chat consented; None: not asked.
     graph_url: str | None = None
     public_url: str | None = None
-    #: People (Entra object ids, in small letters) who are admins beside the owners of teams.
+    #: People (Entra object ids, in small letters) who are admins; empty: owners of teams, in their team.
     admins: frozenset[str] = frozenset()
     #: Stream answers in personal chats.
     streaming: bool = True
