@@ -106,7 +106,7 @@ def test_what_cannot_work_says_what_to_do(given: dict[str, Any], told: str) -> N
 
 
 def test_a_kind_of_app_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ValidationError, match="(?i)teams_app_type"):
+    with pytest.raises(ValidationError, match=r"(?i)teams_app_type"):
         config(teams_app_type="Tenant")
 
 
