@@ -9,7 +9,8 @@ second, so that kills meet streams and placeholders. At the end everything is lo
 reply, `doubled` more than one though the process lived, `unfinished` one that is none.
 
 A process that is killed between a post and its record can't know of it, unless Graph may be asked
-(`--graph`): such doubled replies are counted apart, as `in the gap`.
+(`--graph`): replies that are doubled so are counted apart, as `in the gap`, and messages that said that an
+answer is on its way, as `left over`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def judge(teams: TeamsDouble, asked: list[tuple[str, str | None]], kills: list[f
         for seen in teams.answers(conversation, root):
             turn = turn_of(seen)
             if turn is None:
-                counts["unfinished"] += 1
+                # Posted just before a kill: no process knows of it.
+                lost = any(0 <= at - seen.message.created <= 3 for at in kills)
+                counts["left over" if lost else "unfinished"] += 1
             else:
                 finals[turn].append(seen)
                 counts["apologies"] += "Something went wrong" in seen.words
@@ -186,7 +189,15 @@ def main() -> None:
     asked = parser.parse_args()
     counts = asyncio.run(run(asked.activities, asked.kills, asked.seed, asked.slow, asked.graph))
     wrong = ("silent", "doubled", "too many", "unfinished")
-    others = ("in the gap", "posted again", "apologies", "replies", "errors logged", "refused by rule")
+    others = (
+        "in the gap",
+        "left over",
+        "posted again",
+        "apologies",
+        "replies",
+        "errors logged",
+        "refused by rule",
+    )
     print(" ".join(f"{name}={counts[name]}" for name in (*wrong, *others)))
     sys.exit(any(counts[name] for name in wrong))
 
