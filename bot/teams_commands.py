@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from adapters.ports import Refused
+from bot import __version__
 from bot.console import fail, out
 
 _URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~-]+)*", re.ASCII)
@@ -37,7 +38,8 @@ def package_bytes(
         raise Refused(f"The developer's name has 1 to {_DEVELOPER} characters.")
     made = manifest(
         url,
-        app_id,
+        app_id.lower(),
+        version=__version__,
         developer=developer.strip(),
         privacy_url=privacy_url or url,
         terms_url=terms_url or url,

@@ -15,15 +15,19 @@ _ICONS: Final = ("color.png", "outline.png")
 _DATE: Final = (2026, 1, 1, 0, 0, 0)
 
 
-def manifest(url: str, app_id: str, *, developer: str, privacy_url: str, terms_url: str) -> dict[str, Any]:
+def manifest(
+    url: str, app_id: str, *, version: str, developer: str, privacy_url: str, terms_url: str
+) -> dict[str, Any]:
     """By schema 1.29, from `manifest.json`.
 
     Args:
         url: where people reach this server.
         app_id: the Microsoft App ID of the bot.
+        version: by semantic versioning. Teams takes a package in another's place where it is higher.
     """
     values = {
         "app_id": app_id,
+        "version": version,
         "url": url,
         "domain": urlsplit(url).netloc,
         "developer": developer,

@@ -16,12 +16,13 @@ from typer.testing import CliRunner
 
 from adapters.kb import VERBS
 from adapters.ports import Refused
+from bot import __version__
 from bot.cli import app
 from bot.teams_commands import package_bytes
 from tests.data import DATA
 
 URL = "https://kb.example.com"
-APP = "11111111-2222-3333-4444-555555555555"
+APP = "aaaaaaaa-2222-4333-8444-555555555555"
 #: Microsoft's own, beside the evaluation data.
 SCHEMA = DATA.parent / "schemas" / "teams-manifest-1.29.schema.json" if DATA else Path("missing")
 
@@ -47,6 +48,7 @@ def test_what_is_particular_stands_everywhere() -> None:
     assert made["id"] == made["bots"][0]["botId"] == made["webApplicationInfo"]["id"] == APP
     assert made["composeExtensions"][0]["botId"] == APP
     assert made["validDomains"] == ["kb.example.com"]
+    assert made["version"] == __version__
     assert not re.search(r'"\{\w+\}"', json.dumps(made))
 
 
@@ -67,7 +69,7 @@ def test_every_command_that_is_offered_is_one() -> None:
 
 
 def test_the_same_app_is_the_same_bytes() -> None:
-    assert package_bytes(URL, APP) == package_bytes(f"{URL}/", APP)
+    assert package_bytes(URL, APP) == package_bytes(f"{URL}/", APP.upper())
 
 
 @pytest.mark.parametrize(
