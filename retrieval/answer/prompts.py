@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from retrieval.answer.budget import newest_turns, shorten
+from retrieval.answer.budget import newest_turns, rephrase_turns, shorten
 from retrieval.answer.citations import CitationParser
 from retrieval.answer.protocol import AnswerRequest, AnswerStyle, HistoryTurn, Length
 from retrieval.answer.sources import escape, fenced
@@ -124,7 +124,7 @@ def rephrase_prompt(question: str, history: Sequence[HistoryTurn], alternatives:
         count=alternatives, angles="; ".join(_ANGLES[:alternatives]) or "none are wanted"
     )
     parts = [
-        conversation(history),
+        _conversation(rephrase_turns(history)),
         f"<question>\n{escape(shorten(question, QUESTION_TOKENS))}\n</question>",
     ]
     return Prompt(system, [PromptMessage("user", "\n\n".join(part for part in parts if part))])
@@ -132,7 +132,10 @@ def rephrase_prompt(question: str, history: Sequence[HistoryTurn], alternatives:
 
 def conversation(history: Sequence[HistoryTurn]) -> str:
     """The newest messages as data, oldest first; empty if there are none."""
-    turns = newest_turns(history, tokens=HISTORY_TOKENS, each=TURN_TOKENS)
+    return _conversation(newest_turns(history, tokens=HISTORY_TOKENS, each=TURN_TOKENS))
+
+
+def _conversation(turns: Sequence[HistoryTurn]) -> str:
     if not turns:
         return ""
     lines = [

@@ -80,6 +80,8 @@ class Rephrased(Frozen):
     alternatives: tuple[str, ...] = ()
     #: Whether the history changed the question ("and in Germany?").
     used_history: bool = False
+    #: Whether the question is to be searched as it stands, too, although the history changed it.
+    keeps_question: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,20 +54,27 @@ def clean_rephrased(rephrased: Rephrased, question: str, *, limit: int, history:
         if not any(same(query, other) for other in (question, standalone, *alternatives)):
             alternatives.append(query)
     changed = history and standalone != question
-    return Rephrased(standalone=standalone, alternatives=tuple(alternatives[:limit]), used_history=changed)
+    return Rephrased(
+        standalone=standalone,
+        alternatives=tuple(alternatives[:limit]),
+        used_history=changed,
+        keeps_question=changed and rephrased.keeps_question,
+    )
 
 
 def plan_queries(question: str, rephrased: Rephrased | None) -> list[str]:
     """What is searched. The question itself too, unless the thread changed what it means.
 
-    A question whose codes and numbers the standalone one lost is searched in any case.
+    A question whose codes and numbers the standalone one lost is searched in any case, and so is one
+    that the rephraser wants kept.
     """
     if rephrased is None:
         return [question]
     queries = [rephrased.standalone, *rephrased.alternatives]
     codes = set(_CODE.findall(question.casefold()))
     lost = not codes <= set(_CODE.findall(rephrased.standalone.casefold()))
-    if (not rephrased.used_history or lost) and not same(question, rephrased.standalone):
+    wanted = not rephrased.used_history or rephrased.keeps_question or lost
+    if wanted and not same(question, rephrased.standalone):
         queries.insert(1 if rephrased.used_history else 0, question)
     return queries
 

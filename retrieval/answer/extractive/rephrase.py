@@ -7,17 +7,14 @@ from collections.abc import Sequence
 from functools import cache
 
 from retrieval.answer.extractive.question import acronyms_in, names_in, topic_words
-from retrieval.answer.extractive.terms import fold, identifiers_of
+from retrieval.answer.extractive.terms import identifiers_of
+from retrieval.answer.extractive.topic import topic_of
 from retrieval.answer.intent import PhraseIntentDetector
 from retrieval.answer.language import language_of
 from retrieval.answer.lexicon import UNSPACED, load
 from retrieval.answer.protocol import HistoryTurn, Rephrased
 from retrieval.trace import Step
 
-#: Earlier questions are drawn on, the latest first, until so many words of their topic are found ...
-ENOUGH_WORDS = 4
-#: ... and no more than these are carried over.
-MOST_WORDS = 8
 #: A question of more topical words stands on its own where a name can't be told by its capital.
 SHORT = 3
 #: "Germany?" and "Rental property" go on from something, whatever they name.
@@ -28,10 +25,11 @@ _NO_CAPITALS = frozenset(("de", "lb", "ar", "fa", "he", "hi", "ko", "ka", *UNSPA
 
 
 class CarryOverRephraser:
-    """A `Rephraser` that sets the topical words of the last questions before a follow-up.
+    """A `Rephraser` that sets the topical words of a thread before a follow-up.
 
-    A question that names something by itself is left alone: what it asks about is in it. Makes no
-    alternatives.
+    A question that names something by itself is left alone: what it asks about is in it. Any other is
+    searched in both forms, since a few rules can't tell a change of topic for certain: what answers it
+    alone is found by the one, what needs the thread by the other. Makes no alternatives.
     """
 
     def __init__(self) -> None:
@@ -49,11 +47,13 @@ class CarryOverRephraser:
         earlier = self._questions(history)
         if not earlier or not goes_on(question):
             return Rephrased(standalone=question)
-        carried = topic_of(earlier)
+        answer = next((turn.text for turn in reversed(history) if turn.role == "assistant"), "")
+        carried = topic_of(earlier, answer=answer, asked=question)
         step.outputs["carried over"] = carried
         if not carried:
             return Rephrased(standalone=question)
-        return Rephrased(standalone=f"{' '.join(carried)} {question}", used_history=True)
+        standalone = f"{' '.join(carried)} {question}"
+        return Rephrased(standalone=standalone, used_history=True, keeps_question=True)
 
     def _questions(self, history: Sequence[HistoryTurn]) -> list[str]:
         """What people asked in the thread, oldest first, without greetings and thanks."""
@@ -79,19 +79,6 @@ def goes_on(question: str) -> bool:
         return points_back or (length <= SHORT and not named)
     named = named or bool(names_in(question))
     return not named or (points_back and length <= SHORT)
-
-
-def topic_of(earlier: Sequence[str]) -> list[str]:
-    """Topical words of the latest of the earlier questions, in the order in which they were asked."""
-    carried: list[str] = []
-    seen: set[str] = set()
-    for text in reversed(earlier):
-        words = [word for word in topic_words(text, language_of(text)) if fold(word) not in seen]
-        seen.update(map(fold, words))
-        carried = [*words, *carried]
-        if len(carried) >= ENOUGH_WORDS:
-            break
-    return carried[:MOST_WORDS]
 
 
 def _cue(kind: str, question: str, language: str) -> bool:

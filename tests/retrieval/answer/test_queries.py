@@ -102,6 +102,11 @@ def test_a_rewrite_that_only_repeats_is_dropped() -> None:
             Rephrased(standalone="Price of XJ-900B", alternatives=("cost",), used_history=True),
             ["Price of XJ-900B", "cost"],
         ),
+        # The rephraser isn't sure that it did.
+        (
+            Rephrased(standalone="Price of XJ-900B", used_history=True, keeps_question=True),
+            ["Price of XJ-900B", "and XJ-900B?"],
+        ),
         # It did not: the person's own words are searched too.
         (Rephrased(standalone="Price of XJ-900B"), ["and XJ-900B?", "Price of XJ-900B"]),
         # The rewrite lost the part number.

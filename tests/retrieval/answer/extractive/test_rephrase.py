@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.answer.extractive.rephrase import MOST_WORDS, CarryOverRephraser
+from retrieval.answer.extractive.rephrase import CarryOverRephraser
+from retrieval.answer.extractive.topic import MOST_WORDS
 from retrieval.answer.protocol import HistoryTurn, Rephrased
+from retrieval.answer.queries import clean_rephrased, plan_queries
 from retrieval.trace import Step
 
 KEY = "How often do I have to change my API key?"
@@ -67,6 +69,21 @@ async def test_a_follow_up_gets_the_topic_of_its_thread(earlier: str, question: 
 )
 async def test_a_question_that_names_its_topic_is_left_alone(earlier: str, question: str) -> None:
     assert await rephrase(question, earlier) == Rephrased(standalone=question)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question"),
+    [
+        (KEY, "And how long does the old one work?"),
+        (KEY, "What about the parental leave of contractors?"),
+        (HOLIDAYS, "und in Österreich?"),
+        (KEY_ZH, "在德国呢？"),
+    ],
+)
+async def test_a_follow_up_is_searched_as_it_stands_too(earlier: str, question: str) -> None:
+    """It may have changed the topic, for all that a few rules can tell."""
+    found = clean_rephrased(await rephrase(question, earlier), question, limit=1, history=True)
+    assert plan_queries(question, found) == [found.standalone, question]
 
 
 async def test_without_a_thread_nothing_changes() -> None:
