@@ -27,6 +27,7 @@ from bot.attachments import Attachments
 from bot.config import Config
 from bot.documents import DocumentDesk
 from bot.engine import Engine, open_engine
+from bot.eval_desk import EvaluationDesk, Evaluations
 from bot.feedback import FeedbackStore
 from bot.files import Files
 from bot.inbox import InboxStore
@@ -65,6 +66,7 @@ class App:
     inbox: Inbox
     notes: Notes
     admin: Admin
+    evaluations: Evaluations
     #: For uploads on their way.
     spool: Path
     state: State
@@ -148,17 +150,21 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
             reranker=engine.roles.reranker is not None,
             rephrase=config.feature_flag_rephrase,
         )
+        feedback = FeedbackStore(state.redis)
         yield App(
             answers=assistant,
             documents=DocumentDesk(library, workspaces, engine, parsers, links),
             sources=SourceDesk(library, links, pages),
             settings=workspaces,
-            feedback=FeedbackStore(state.redis),
+            feedback=feedback,
             transcript=TranscriptStore(state.redis),
             workspaces=workspaces,
             inbox=inbox,
             notes=NoteStore(state.redis),
             admin=superintendent,
+            evaluations=EvaluationDesk(
+                library, lambda: engine.index, turns, feedback, assistant, workspaces
+            ),
             spool=await asyncio.to_thread(_fresh_spool, config.data_dir),
             state=state,
             engine=engine,

@@ -150,6 +150,7 @@ class Assistant:
             conversation=turn.conversation.key,
             asker=person_key((turn.conversation, turn.asker)),
             private=turn.private,
+            public=turn.conversation.kind == "public_channel" and not turn.private,
             question=turn.text,
             outcome=outcome,
             reply=reply,

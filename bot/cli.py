@@ -13,7 +13,7 @@ from rich.markup import escape
 from adapters.conversation import Reply
 from adapters.forms import Progress
 from adapters.ports import Actor, AudienceChoice, Refused, SearchMode, UploadOptions
-from bot import __version__, demo, slack_commands, teams_commands, terminal
+from bot import __version__, demo, eval_commands, slack_commands, teams_commands, terminal
 from bot.config import Config
 from bot.connect import PORTS, Knowledge, choose_workspace, connect, local_actor
 from bot.console import AsJson, Workspace, dump, err, must_exist, out, run, with_actor
@@ -209,26 +209,6 @@ def demo_command() -> None:
     run(work)
 
 
-@app.command(name="eval")
-def evaluate(
-    folders: Annotated[list[Path], typer.Argument(file_okay=False, help="In BEIR's layout.")],
-    as_json: AsJson = False,
-) -> None:
-    """Measure the search on evaluation sets: keyword, semantic and hybrid side by side."""
-    must_exist(folders)
-
-    async def work(config: Config) -> None:
-        from bot import evaluate
-
-        results = await evaluate.evaluate(config, folders, err)
-        if as_json:
-            dump(evaluate.as_json(results))
-        else:
-            evaluate.show(out, results)
-
-    run(work)
-
-
 @app.command()
 def serve() -> None:
     """Serve the page for your documents until it is stopped, with health, metrics and the ingest."""
@@ -245,6 +225,7 @@ def worker() -> None:
     run(work_forever, serving=True)
 
 
+eval_commands.register(app)
 slack_commands.register(app)
 teams_commands.register(app)
 

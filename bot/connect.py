@@ -22,6 +22,7 @@ from adapters.ports import (
 )
 from bot.admin import Admin
 from bot.config import Config
+from bot.eval_desk import Evaluations
 from bot.owner import DataFolder, OwnedElsewhere, serve_socket, wait_for_socket
 from bot.rpc import Remote, Served
 from bot.workspaces import LOCAL, NAME
@@ -41,6 +42,7 @@ class Knowledge:
     sources: Sources
     workspaces: Workspaces
     admin: Admin
+    evaluations: Evaluations
 
 
 PORTS: dict[str, type] = {
@@ -51,6 +53,7 @@ PORTS: dict[str, type] = {
     "sources": Sources,
     "workspaces": Workspaces,
     "admin": Admin,
+    "evaluations": Evaluations,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.files import StorageError
 from bot.state import StateUnavailable
-from retrieval.evaluation.dataset import BadDataset
+from retrieval.evaluation.errors import BadEvaluation
 from retrieval.index.protocol import IndexMismatch, IndexUnavailable
 from retrieval.models.protocol import ModelError
 
@@ -14,7 +14,7 @@ def explain(error: BaseException) -> str | None:
     if isinstance(error, BaseExceptionGroup):
         found = [sentence for part in error.exceptions if (sentence := explain(part))]
         return found[0] if found else None
-    if isinstance(error, StateUnavailable | StorageError | IndexMismatch | BadDataset):
+    if isinstance(error, StateUnavailable | StorageError | IndexMismatch | BadEvaluation):
         return str(error)
     if isinstance(error, IndexUnavailable):
         return f"The index can't be used: {error}"

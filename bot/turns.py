@@ -34,6 +34,8 @@ class TurnRecord(BaseModel):
     #: Key of the person who asked, see `bot.access.person_key`.
     asker: str
     private: bool
+    #: It was asked in a channel that everybody in the workspace can read.
+    public: bool = False
     question: str
     at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     outcome: str = ""

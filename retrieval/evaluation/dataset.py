@@ -1,17 +1,23 @@
-"""Evaluation sets in BEIR's layout: corpus.jsonl, queries.jsonl, qrels.tsv (or qrels/test.tsv)."""
+"""Evaluation sets in BEIR's layout: corpus.jsonl, queries.jsonl, qrels.tsv (or qrels/test.tsv).
+
+Thakur et al., "BEIR: A Heterogeneous Benchmark for Zero-shot Evaluation of Information Retrieval
+Models", NeurIPS 2021. Rows of queries.jsonl may also hold `answers` (strings that a right answer contains),
+`history` (the thread before, oldest first) and `"answerable": false` for what the corpus doesn't say.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from retrieval.answer.protocol import HistoryTurn
+from retrieval.evaluation.errors import BadDataset
 
-class BadDataset(Exception):
-    """A folder that is no evaluation set; `str()` says what is missing or wrong, and where."""
+__all__ = ["BadDataset", "Dataset", "Document", "Query", "find", "load"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,32 +28,107 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Query:
+    id: str
+    text: str
+    answers: tuple[str, ...] = ()
+    history: tuple[HistoryTurn, ...] = ()
+    answerable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
     name: str
     corpus: list[Document]
-    #: Text by id, only of those with a judgement.
-    queries: dict[str, str]
+    #: By id, only those with a judgement.
+    queries: dict[str, Query]
     #: query id -> document id -> gain
     qrels: dict[str, dict[str, int]]
+    #: Questions that the corpus doesn't answer.
+    unanswerable: dict[str, Query] = field(default_factory=dict[str, Query])
 
 
-def load(folder: Path) -> Dataset:
-    """Raises `BadDataset`."""
-    corpus = [
+def find(places: list[Path]) -> list[Path]:
+    """Every folder in or under `places` that holds an evaluation set. Raises `BadDataset` for none."""
+    found: list[Path] = []
+    for place in places:
+        below = [path.parent for path in sorted(place.rglob("corpus.jsonl"))]
+        if not below:
+            raise BadDataset(f"{place} holds no evaluation set: there is no corpus.jsonl in it.")
+        found += below
+    return list(dict.fromkeys(found))
+
+
+def load(folder: Path, *, corpus: Path | None = None) -> Dataset:
+    """Read a set; with `corpus` its questions are asked of the passages of that set instead, which has
+    the same document ids (in another language). Raises `BadDataset`.
+    """
+    passages = folder if corpus is None else corpus
+    documents = [
         Document(row["_id"], row.get("title") or "", row["text"])
-        for row in _rows(folder / "corpus.jsonl", "_id", "text")
+        for row in _rows(passages / "corpus.jsonl", "_id", "text")
     ]
-    texts = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl", "_id", "text")}
+    asked = {row["_id"]: _query(row) for row in _rows(folder / "queries.jsonl", "_id", "text")}
     qrels: dict[str, dict[str, int]] = {}
     for query, document, gain in _judgements(folder):
         if gain > 0:
             qrels.setdefault(query, {})[document] = gain
-    unknown = qrels.keys() - texts.keys()
+    unknown = qrels.keys() - asked.keys()
     if unknown:
         raise BadDataset(f"{folder}: the judgements name the query {min(unknown)}, which is not there.")
-    if not corpus or not qrels:
+    if not documents or not qrels:
         raise BadDataset(f"{folder}: there is no document or no judgement in it.")
-    return Dataset(folder.name, corpus, {q: texts[q] for q in qrels}, qrels)
+    if corpus is not None and not {d.id for d in documents} >= {
+        d for judged in qrels.values() for d in judged
+    }:
+        raise BadDataset(f"{corpus} lacks documents that the judgements of {folder} name.")
+    unanswerable = {q: query for q, query in asked.items() if not query.answerable}
+    return Dataset(
+        _name(folder) if corpus is None else f"{_name(folder)} → {passages.resolve().name}",
+        documents,
+        {q: asked[q] for q in qrels if asked[q].answerable},
+        qrels,
+        unanswerable | _unanswerable_turns(folder / "conversations.jsonl"),
+    )
+
+
+def _name(folder: Path) -> str:
+    """Two levels where sets stand side by side in a folder: many have one a language."""
+    place = folder.resolve()
+    siblings = sum((other / "corpus.jsonl").exists() for other in place.parent.iterdir() if other.is_dir())
+    nested = len(place.name) <= 3 and siblings > 1
+    return f"{place.parent.name}/{place.name}" if nested else place.name
+
+
+def _unanswerable_turns(path: Path) -> dict[str, Query]:
+    """Of MTRAG's file of all turns, where there is one."""
+    if not path.exists():
+        return {}
+    return {
+        row["task_id"]: _query(row | {"_id": row["task_id"], "text": row["question"], "answerable": False})
+        for row in _rows(path, "task_id", "question")
+        if "UNANSWERABLE" in (row.get("answerability") or ())
+    }
+
+
+def _query(row: dict[str, Any]) -> Query:
+    answers, turns = row.get("answers") or (), row.get("history") or ()
+    return Query(
+        row["_id"],
+        row["text"],
+        tuple(str(answer) for answer in cast("list[Any]", answers)),
+        tuple(_turn(turn, place) for place, turn in enumerate(cast("list[Any]", turns))),
+        row.get("answerable", True) is not False,
+    )
+
+
+def _turn(turn: Any, place: int) -> HistoryTurn:
+    """Either an object with role and text, or bare texts of which the first is the person's."""
+    if isinstance(turn, dict):
+        said = cast("dict[str, Any]", turn)
+        person = said.get("role") in ("user", "person")
+        return HistoryTurn("person" if person else "assistant", str(said.get("text") or ""))
+    return HistoryTurn("assistant" if place % 2 else "person", str(turn))
 
 
 def _rows(path: Path, *needed: str) -> Iterator[dict[str, Any]]:

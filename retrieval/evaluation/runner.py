@@ -1,156 +1,168 @@
-"""Runs an evaluation set through the index as it is searched in a turn, and measures what is found."""
+"""Runs a set's questions through the search of a turn, in each configuration, and measures the hits."""
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 
-from retrieval.documents import EVERYONE, Chunk, DocumentMeta, chunk_id
-from retrieval.evaluation.dataset import Dataset
+from retrieval.answer.protocol import Rephraser
+from retrieval.answer.question import Question
+from retrieval.answer.reranking import RerankStep
+from retrieval.answer.retrieve import Retrieved, Retriever
+from retrieval.answer.rewriting import Rewriter
+from retrieval.answer.search import Searcher
+from retrieval.evaluation.dataset import Dataset, Query
+from retrieval.evaluation.errors import BadSettings
+from retrieval.evaluation.filling import SCOPE, WORKSPACE, fill
 from retrieval.evaluation.metrics import ndcg, recall, reciprocal_rank
-from retrieval.index.protocol import QueryText, SearchMode, VectorIndex, Vectors
-from retrieval.ingest.language import LanguageTagger
-from retrieval.models.protocol import Embedder
-from retrieval.scope import Scope
+from retrieval.evaluation.report import Cell, Cost, SetResult
+from retrieval.evaluation.settings import Settings
+from retrieval.evaluation.vectors import KnownQueries, Told, query_vectors
+from retrieval.index.protocol import VectorIndex
+from retrieval.models.protocol import Embedder, Reranker
+from retrieval.trace import ModelUse, Trace
 
-MODES: tuple[SearchMode, ...] = ("keyword", "semantic", "hybrid")
-_BATCH = 256
-_WORKSPACE = "evaluation"
-_SCOPE = Scope(workspace=_WORKSPACE, audience=frozenset({EVERYONE}))
+#: Questions a cell that are timed, with nothing cached for them.
+TIMED = 100
+_TOLD_EVERY = 50
+
+
+def _silent(_what: str, _done: int, _total: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """Means over the queries of a set, and each query's nDCG@10 for paired comparisons."""
+class Models:
+    """What the cells search with. `rerankers` by the name that a cell's `rerank` gives."""
 
-    ndcg10: float
-    recall10: float
-    mrr10: float
-    ms: float
-    by_query: dict[str, float] = field(repr=False)
-
-
-Told = Callable[[str, int, int], None]
+    embedder: Embedder
+    rephraser: Rephraser
+    rerankers: Mapping[str, Reranker] = field(default_factory=dict[str, Reranker])
 
 
 async def run(
     data: Dataset,
+    cells: Sequence[Settings],
     *,
     index: VectorIndex,
-    embedder: Embedder,
+    models: Models,
     cache: Path | None = None,
-    modes: Sequence[SearchMode] = MODES,
-    told: Told = lambda _what, _done, _total: None,
-) -> dict[SearchMode, Figures]:
-    """Fill an empty index with the set and search each query in each mode.
+    timed: int = TIMED,
+    told: Told = _silent,
+) -> SetResult:
+    """Fill an empty index with the set and search each question in each configuration.
+
+    Questions go one after the other through the `Retriever` that answers in a turn. All count for the
+    quality; `timed` of them, spread evenly, also for the cost, with their vectors computed anew.
 
     Args:
         index: freshly opened and empty; it is filled and left so.
-        cache: folder for vectors, so that a second run embeds nothing.
+        cache: folder for vectors, so that a second run embeds next to nothing.
         told: called with what is done, how much of it, and of how much.
     """
-    ids = {document.id: str(number) for number, document in enumerate(data.corpus)}
-    names = {version: name for name, version in ids.items()}
-    chunks = _chunks(data, ids)
-    texts = [chunk.context() for chunk in chunks]
-    vectors = await _embedded(texts, embedder.embed_passages, "passages", embedder, cache, told)
-    for start in range(0, len(chunks), _BATCH):
-        await index.stage(chunks[start : start + _BATCH], vectors[start : start + _BATCH])
-        told("indexing", min(start + _BATCH, len(chunks)), len(chunks))
-    for chunk in chunks:
-        await index.publish(_WORKSPACE, chunk.meta.document_id, chunk.meta.version_id)
-    await index.optimize()
-    queries = list(data.queries)
-    query_vectors = await _embedded(
-        [data.queries[q] for q in queries], embedder.embed_queries, "queries", embedder, cache, told
-    )
-    results: dict[SearchMode, Figures] = {}
-    for mode in modes:
-        rankings: dict[str, list[str]] = {}
+    missing = {cell.rerank for cell in cells} - {"off", *models.rerankers}
+    if missing:
+        raise BadSettings(
+            f"There is no reranker “{min(missing)}” here. Set RERANK_MODEL, or use rerank=off."
+        )
+    await fill(data, index=index, embedder=models.embedder, cache=cache, told=told)
+    texts = [query.text for query in data.queries.values()]
+    known = KnownQueries(models.embedder, texts, await query_vectors(texts, models.embedder, cache, told))
+    tries = [_Try(cell, index, models, known) for cell in cells]
+    count = len(data.queries)
+    sample = set(np.linspace(0, count - 1, min(timed, count)).astype(int).tolist())
+    done = 0
+    for number, query in enumerate(data.queries.values()):
+        # Side by side and in turn, so that what else the machine does, and what it still has in its
+        # caches, falls on all alike.
+        first = done % len(tries)
+        done += number in sample
+        for one in tries[first:] + tries[:first]:
+            await one.ask(query, data.qrels[query.id], timed=number in sample)
+        if number % _TOLD_EVERY == 0:
+            told("searching", number + 1, count)
+    return SetResult(name=data.name, documents=len(data.corpus), cells=[one.result() for one in tries])
+
+
+class _Try:
+    """One configuration while the questions go through it."""
+
+    def __init__(self, cell: Settings, index: VectorIndex, models: Models, known: Embedder) -> None:
+        self._cell = cell
+        self._quick = _retriever(cell, index, models, known)
+        self._live = _retriever(cell, index, models, models.embedder)
+        self._figures: dict[str, dict[str, float]] = {}
+        self._times: list[float] = []
+        self._uses: list[ModelUse] = []
+        self._fell_back = 0
+
+    async def ask(self, query: Query, relevant: Mapping[str, int], *, timed: bool) -> None:
+        question = _question(query, self._cell)
+        trace = Trace(turn_id=query.id, workspace=WORKSPACE)
         began = time.perf_counter()
-        for number, (query, vector) in enumerate(zip(queries, query_vectors, strict=True), 1):
-            text = QueryText(data.queries[query], vector)
-            hits = await index.search(_SCOPE, [text], limit=10, mode=mode, explain=False)
-            rankings[query] = [names[hit.chunk.meta.document_id] for hit in hits]
-            if number % 50 == 0:
-                told(mode, number, len(queries))
-        ms = (time.perf_counter() - began) * 1000 / len(queries)
-        results[mode] = _figures(data, rankings, ms)
-    return results
+        found = await _search(self._live if timed else self._quick, question, trace)
+        if timed:
+            self._times.append((time.perf_counter() - began) * 1000)
+            self._uses += [use for step in trace.steps for use in step.models]
+        self._fell_back += any(step.error or "failed" in (step.note or "") for step in trace.steps)
+        self._figures[query.id] = _figures(found, relevant, self._cell.top_k)
+
+    def result(self) -> Cell:
+        return Cell(
+            settings=self._cell,
+            queries=self._figures,
+            cost=_cost(self._times, self._uses),
+            fell_back=self._fell_back,
+        )
 
 
-def _figures(data: Dataset, rankings: dict[str, list[str]], ms: float) -> Figures:
-    by_query = {q: ndcg(ranking, data.qrels[q]) for q, ranking in rankings.items()}
-    return Figures(
-        ndcg10=fmean(by_query.values()),
-        recall10=fmean(recall(ranking, data.qrels[q]) for q, ranking in rankings.items()),
-        mrr10=fmean(reciprocal_rank(ranking, data.qrels[q]) for q, ranking in rankings.items()),
-        ms=ms,
-        by_query=by_query,
+def _retriever(cell: Settings, index: VectorIndex, models: Models, embedder: Embedder) -> Retriever:
+    reranker = models.rerankers.get(cell.rerank)
+    return Retriever(
+        Searcher(index, embedder),
+        rewriter=Rewriter(models.rephraser) if cell.rephrase else None,
+        reranker=RerankStep(reranker) if reranker else None,
     )
 
 
-def _chunks(data: Dataset, ids: dict[str, str]) -> list[Chunk]:
-    """One chunk a document, in the language of the whole set where its own can't be told."""
-    now = datetime.now(UTC)
-    texts = [f"{d.title}\n{d.text}" for d in data.corpus]
-    tagger = LanguageTagger(texts)
-    chunks: list[Chunk] = []
-    for document, text in zip(data.corpus, texts, strict=True):
-        version = ids[document.id]
-        meta = DocumentMeta(
-            workspace=_WORKSPACE,
-            knowledge_base=data.name,
-            document_id=version,
-            version_id=version,
-            version=1,
-            name=document.id,
-            title=document.title,
-            media_type="text/plain",
-            uploaded_at=now,
-        )
-        chunks.append(
-            Chunk(
-                chunk_id=chunk_id(f"{data.name}/{version}", 0),
-                meta=meta,
-                ordinal=0,
-                text=document.text,
-                language=tagger.tag(text),
-            )
-        )
-    return chunks
+def _question(query: Query, cell: Settings) -> Question:
+    return Question(
+        turn_id=query.id, scope=SCOPE, text=query.text, history=query.history, options=cell.options()
+    )
 
 
-async def _embedded(
-    texts: list[str],
-    embed: Callable[[Sequence[str]], Awaitable[Vectors]],
-    what: str,
-    embedder: Embedder,
-    cache: Path | None,
-    told: Told,
-) -> Vectors:
-    """Vectors of the texts, shape (len(texts), dimension), from the cache where they are there."""
-    path: Path | None = None
-    if cache is not None:
-        digest = hashlib.sha256("\0".join([what, embedder.fingerprint.model_dump_json(), *texts]).encode())
-        path = cache / f"{digest.hexdigest()[:24]}.npy"
-        if path.exists():
-            return np.load(path)
-    parts: list[Vectors] = []
-    for start in range(0, len(texts), _BATCH):
-        parts.append(await embed(texts[start : start + _BATCH]))
-        told(f"embedding {what}", min(start + _BATCH, len(texts)), len(texts))
-    vectors = np.concatenate(parts)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(".part.npy")
-        np.save(temporary, vectors)
-        temporary.replace(path)
-    return vectors
+async def _search(retriever: Retriever, question: Question, trace: Trace) -> list[str]:
+    """Document ids, best first, each once."""
+    sources = [
+        source
+        async for event in retriever.retrieve(question, trace)
+        if isinstance(event, Retrieved)
+        for source in event.sources
+    ]
+    return list(dict.fromkeys(source.chunk.meta.name for source in sources))
+
+
+def _figures(ranking: list[str], relevant: Mapping[str, int], top_k: int) -> dict[str, float]:
+    figures = {f"recall@{k}": recall(ranking, relevant, k) for k in sorted({5, 10, top_k})}
+    return {"ndcg@10": ndcg(ranking, relevant), "mrr@10": reciprocal_rank(ranking, relevant)} | figures
+
+
+def _cost(times: list[float], uses: list[ModelUse]) -> Cost:
+    count = len(times)
+    if not count:
+        return Cost()
+    prices = [use.cost for use in uses]
+    known = [price for price in prices if price is not None]
+    p50, p95 = np.quantile(times, [0.5, 0.95])
+    return Cost(
+        calls=len(uses) / count,
+        input_tokens=sum(use.input_tokens for use in uses) / count,
+        output_tokens=sum(use.output_tokens for use in uses) / count,
+        dollars=sum(known) / count if len(known) == len(prices) else None,
+        ms_p50=float(p50),
+        ms_p95=float(p95),
+        timed=count,
+    )
