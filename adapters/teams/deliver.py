@@ -59,7 +59,7 @@ class Delivery:
     posted: dict[int, str] = field(default_factory=dict[int, str])
     #: The stream that part 0 will end.
     stream: Stream | None = None
-    #: A streamed message that could not become the reply, and goes when the reply is there.
+    #: A message that could not become the reply, and goes when the reply is there.
     leftover: str | None = None
     #: Everything was delivered by an earlier run.
     done: bool = False
@@ -99,6 +99,14 @@ class Delivery:
             await self.teams.bot.notes.write(self.note, {"leftover": self.leftover}, seconds=KEEP)
             await self.teams.bot.notes.erase(self.note, "stream")
 
+    async def _leave(self, part: int) -> None:
+        """What stands there can't become that part, and goes when the reply is there."""
+        if self.leftover is not None:
+            await self._remove(self.leftover)
+        self.leftover = self.posted.pop(part)
+        await self.teams.bot.notes.write(self.note, {"leftover": self.leftover}, seconds=KEEP)
+        await self.teams.bot.notes.erase(self.note, str(part))
+
     async def put(self, part: int, activity: Json, *, final: bool = True, tries: int = 4) -> str:
         """Post a part, or change what stands in its place. Gives its id.
 
@@ -131,9 +139,13 @@ class Delivery:
             except NoPlace:
                 raise
             except TeamsError as error:
-                if error.status != 404:
+                if error.status == 404:
+                    del self.posted[part]  # somebody deleted it
+                elif error.status == 400 and not once:
+                    log.warning("teams_edit_refused", code=reason_of(error), part=part)
+                    await self._leave(part)
+                else:
                     raise
-                del self.posted[part]  # somebody deleted it
         if self._unclear == part and await self._find(part):
             return await self._put(part, activity)
         self._unclear = part

@@ -111,6 +111,20 @@ async def test_two_questions_of_one_chat_are_answered_one_after_the_other(site: 
     assert texts(site, world.direct) == ["Answer to: one", "Answer to: two"]
 
 
+@pytest.mark.usefixtures("at_once")
+async def test_what_cannot_become_the_reply_goes_when_the_reply_is_there(site: Site, world: World) -> None:
+    """An edit that Teams refuses for good would be refused again and again."""
+    gate = asyncio.Event()
+    site.bot.script = lambda turn: [Working(kind="searching", text="Searching"), gate, answer_of(turn)]
+    root = site.teams.say(world.general, world.ann, f"{world.at} How often?")
+    await site.teams.outbox.deliver()
+    await until(lambda: site.answers(world.general, root))
+    site.teams.faults.next("update", Fails(400, "BadSyntax"))
+    gate.set()
+    await site.settle()
+    assert texts(site, world.general, root) == ["Answer to: How often?"]
+
+
 # -- what people take back -------------------------------------------------------------------------
 
 
