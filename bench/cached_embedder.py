@@ -36,7 +36,7 @@ class CachedEmbedder:
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return await self._embed(texts, "query")
 
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+    async def embed_passages(self, texts: Sequence[str], *, urgent: bool = False) -> Vectors:
         return await self._embed(texts, "passage")
 
     async def aclose(self) -> None:

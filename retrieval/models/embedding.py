@@ -22,6 +22,7 @@ from retrieval.models.retry import Failure, RetryPolicy
 from retrieval.models.spec import Spec
 
 Kind = Literal["query", "passage"]
+Pace = Literal["urgent", "bulk"]
 R = TypeVar("R")
 
 
@@ -49,15 +50,15 @@ class HostedEmbedder(ABC):
         bulk_policy: RetryPolicy,
         limits: BatchLimits,
     ) -> None:
-        """`policy` is for queries, which someone waits for; `bulk_policy` for passages."""
+        """`policy` is for what someone waits for; `bulk_policy` for passages in bulk."""
         self.spec = spec
         self.facts = facts
-        self._policies: dict[Kind, RetryPolicy] = {"query": policy, "passage": bulk_policy}
+        self._policies: dict[Pace, RetryPolicy] = {"urgent": policy, "bulk": bulk_policy}
         self._limits = limits
         self._dimension = facts.dimension
-        self._slots: dict[Kind, asyncio.Semaphore] = {
-            "query": asyncio.Semaphore(16),
-            "passage": asyncio.Semaphore(limits.concurrency),
+        self._slots: dict[Pace, asyncio.Semaphore] = {
+            "urgent": asyncio.Semaphore(16),
+            "bulk": asyncio.Semaphore(limits.concurrency),
         }
 
     @property
@@ -71,10 +72,10 @@ class HostedEmbedder(ABC):
         return Fingerprint(model=self.name, dimension=self._dimension, revision=self.facts.revision)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        return await self._embed(texts, "query")
+        return await self._embed(texts, "query", "urgent")
 
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        return await self._embed(texts, "passage")
+    async def embed_passages(self, texts: Sequence[str], *, urgent: bool = False) -> Vectors:
+        return await self._embed(texts, "passage", "urgent" if urgent else "bulk")
 
     @abstractmethod
     async def aclose(self) -> None: ...
@@ -86,21 +87,21 @@ class HostedEmbedder(ABC):
     @abstractmethod
     def _explain(self, error: Exception) -> Failure | None: ...
 
-    async def _embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+    async def _embed(self, texts: Sequence[str], kind: Kind, pace: Pace) -> Vectors:
         if not texts:
             return np.zeros((0, self._dimension or 0), dtype=np.float32)
         prefix = self.facts.query if kind == "query" else self.facts.passage
         room = self.facts.max_tokens
         ready = [clip(prefix + (clean(text).strip() or "."), room) for text in texts]
         parts = batches(ready, count=self._limits.texts, tokens=self._limits.tokens)
-        return np.concatenate(await _all([self._batch(part, kind) for part in parts]))
+        return np.concatenate(await _all([self._batch(part, kind, pace) for part in parts]))
 
-    async def _batch(self, texts: list[str], kind: Kind) -> Vectors:
+    async def _batch(self, texts: list[str], kind: Kind, pace: Pace) -> Vectors:
         """One batch, halved as often as the server finds it too large."""
         try:
-            async with self._slots[kind]:
+            async with self._slots[pace]:
                 request = partial(self._request, texts, kind)
-                raw, usage = await self._policies[kind].run(request, self._explain)
+                raw, usage = await self._policies[pace].run(request, self._explain)
         except ModelError as error:
             if error.kind != "too_long" or (len(texts) == 1 and len(texts[0]) < 200):
                 raise
@@ -109,9 +110,9 @@ class HostedEmbedder(ABC):
             return self._checked(raw, len(texts))
         # The estimate of tokens was too low, or the server's limit is below the known one.
         if len(texts) == 1:
-            return await self._batch([texts[0][: len(texts[0]) // 2]], kind)
+            return await self._batch([texts[0][: len(texts[0]) // 2]], kind, pace)
         middle = len(texts) // 2
-        halves = [await self._batch(texts[:middle], kind), await self._batch(texts[middle:], kind)]
+        halves = [await self._batch(half, kind, pace) for half in (texts[:middle], texts[middle:])]
         return np.concatenate(halves)
 
     def _checked(self, raw: Vectors, rows: int) -> Vectors:

@@ -111,8 +111,8 @@ class Embedder(Protocol):
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors: ...
 
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """For bulk work: yields to queries between small batches."""
+    async def embed_passages(self, texts: Sequence[str], *, urgent: bool = False) -> Vectors:
+        """For bulk work: yields to queries between small batches. `urgent`: someone waits for these."""
         ...
 
     async def aclose(self) -> None: ...

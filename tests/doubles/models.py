@@ -129,7 +129,7 @@ class HashEmbedder:
         self.queries.extend(texts)
         return self._embed(texts)
 
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+    async def embed_passages(self, texts: Sequence[str], *, urgent: bool = False) -> Vectors:
         self.passages.extend(texts)
         return self._embed(texts)
 

@@ -10,18 +10,20 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
 from retrieval.index.protocol import Fingerprint
-from retrieval.models.local.encoder import Encoder, Role
+from retrieval.models.local.bulk import BulkProcess
+from retrieval.models.local.encoder import Encoder
 from retrieval.models.local.gate import Gate
 from retrieval.models.local.store import GRAPH_REVISION
 from retrieval.models.local.weights import NAME, locate
 from retrieval.models.protocol import ModelError, Vectors
 
 DIMENSION: Final = 384
+Lane = Literal["query", "passage", "bulk"]
 #: Texts that a call hands to its thread at a time; calls take turns between slices, and a cancelled call
 #: leaves at most this many to be finished.
 _SLICE = 4
@@ -33,8 +35,9 @@ _REMEMBERED_LENGTH = 1000
 class E5Embedder:
     """An `Embedder`. Loads on first use or in `start()`; may be used from several event loops.
 
-    Queries and passages have a thread each, and the passage thread takes no new step of at most 512 tokens
-    while a query waits or runs: a query shares the processor with one such step and waits for none.
+    Queries and urgent passages have a thread each in this process. All other passages are embedded in a
+    process of lower priority, which is there while it has work and for half a minute after; it takes no
+    new text while something is asked, so a question shares the processor with one text and waits for none.
     Any text has a vector; of a text beyond some 2,000 tokens or 16,384 characters the rest is not read.
     A text's vector depends on nothing else, and between kinds of processors it differs by rounding only.
     After a fork the child's embedder loads a model of its own on first use.
@@ -58,10 +61,12 @@ class E5Embedder:
         self._encoder: Encoder | None = None
         self._loading = threading.Lock()
         self._gate = Gate()
-        self._lanes: dict[Role, ThreadPoolExecutor] = {
+        self._lanes: dict[Lane, ThreadPoolExecutor] = {
             "query": ThreadPoolExecutor(1, thread_name_prefix="e5-query"),
             "passage": ThreadPoolExecutor(1, thread_name_prefix="e5-passage"),
+            "bulk": ThreadPoolExecutor(1, thread_name_prefix="e5-bulk"),
         }
+        self._bulk = BulkProcess(self._cache_dir, self._threads)
         self._remembered: OrderedDict[str, Vectors] = OrderedDict()
 
     @property
@@ -80,36 +85,45 @@ class E5Embedder:
         with self._gate.query():
             return await self._embed("query", texts)
 
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        return await self._embed("passage", texts)
+    async def embed_passages(self, texts: Sequence[str], *, urgent: bool = False) -> Vectors:
+        if not urgent:
+            return await self._embed("bulk", texts)
+        with self._gate.query():
+            return await self._embed("passage", texts)
 
     async def aclose(self) -> None:
         """Waits for what runs now; calls that are not through raise `ModelError` ("unavailable")."""
         self._closed = True
         for lane in self._lanes.values():
             await asyncio.to_thread(lane.shutdown)
+        await asyncio.to_thread(self._bulk.close)
         self._encoder = None
 
-    async def _embed(self, role: Role, texts: Sequence[str]) -> Vectors:
+    async def _embed(self, lane: Lane, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         for start in range(0, len(texts), _SLICE):
             part = texts[start : start + _SLICE]
-            vectors[start : start + len(part)] = await self._submit(role, part)
+            vectors[start : start + len(part)] = await self._submit(lane, part)
         return vectors
 
-    async def _submit(self, role: Role, texts: Sequence[str]) -> Vectors:
+    async def _submit(self, lane: Lane, texts: Sequence[str]) -> Vectors:
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._lanes[role], self._work, role, texts)
+        return await asyncio.get_running_loop().run_in_executor(self._lanes[lane], self._work, lane, texts)
 
-    def _work(self, role: Role, texts: Sequence[str]) -> Vectors:
-        """In the role's thread."""
-        encoder = self._load()
+    def _work(self, lane: Lane, texts: Sequence[str]) -> Vectors:
+        """In the lane's thread."""
         vectors = np.empty((len(texts), DIMENSION), np.float32)
+        if lane == "bulk":
+            for row, text in enumerate(texts):
+                self._gate.wait()
+                vectors[row] = self._bulk.encode([text])
+            return vectors
+        encoder = self._load()
         for row, text in enumerate(texts):
-            if role == "query":
+            if lane == "query":
                 vectors[row] = self._query(encoder, text)
             else:
-                vectors[row] = encoder.encode(text, role, self._gate.wait)
+                vectors[row] = encoder.encode(text, "passage")
         return vectors
 
     def _query(self, encoder: Encoder, text: str) -> Vectors:
@@ -136,12 +150,13 @@ class E5Embedder:
     def abandon(self) -> None:
         """In a forked child: the session's and the lanes' threads stayed behind in the parent, so they are
         replaced. The old session is never destroyed, because that would wait for its threads."""
-        _abandoned.append(self._encoder)
+        _abandoned.append((self._encoder, self._bulk))
+        self._bulk.forget()
         self._reset()
 
 
 _embedders: weakref.WeakSet[E5Embedder] = weakref.WeakSet()
-_abandoned: list[Encoder | None] = []
+_abandoned: list[tuple[Encoder | None, BulkProcess]] = []
 
 
 def _after_fork() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -38,11 +37,10 @@ class Encoder:
         }
         self._session = Session(graph_file(cache, path, version), threads)
 
-    def encode(self, text: str, role: Role, before_step: Callable[[], None] = lambda: None) -> Vectors:
-        """The text's unit vector, shape (hidden,). Calls `before_step` before each run of the model."""
+    def encode(self, text: str, role: Role) -> Vectors:
+        """The text's unit vector, shape (hidden,)."""
         sums = np.zeros(self._weights.hidden, np.float32)
         for window in self._windows(text, role):
-            before_step()
             vector = self._session.run(self._weights.token_vectors(np.array(window)))
             sums += vector * np.float32(len(window))
         return sums / max(float(np.linalg.norm(sums)), 1e-12)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-import retrieval
+from retrieval.models.local.child import python_module
 from retrieval.models.local.weights import NAME
 from retrieval.models.protocol import ModelError
 
@@ -52,9 +50,7 @@ def graph_file(cache: Path, weights: Path, version: str) -> Path:
 
 
 def _build(weights: Path, target: Path) -> None:
-    package = str(Path(retrieval.__path__[0]).parent)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([package, *filter(None, sys.path)])}
-    command = [sys.executable, "-m", "retrieval.models.local.build", str(weights), str(target)]
+    command, environment = python_module("retrieval.models.local.build", weights, target)
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=_BUILD_TIMEOUT)
 
 

@@ -226,10 +226,10 @@ async def test_a_batch_is_written_while_the_next_is_embedded() -> None:
 class Broken(HashEmbedder):
     """Fails at the second batch."""
 
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+    async def embed_passages(self, texts: Sequence[str], *, urgent: bool = False) -> Vectors:
         if self.passages:
             raise ModelError("unavailable", "down")
-        return await super().embed_passages(texts)
+        return await super().embed_passages(texts, urgent=urgent)
 
 
 async def test_after_an_error_nothing_goes_on_writing() -> None:

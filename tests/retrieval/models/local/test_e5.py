@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from retrieval.models.local import E5Embedder
 from retrieval.models.local.encoder import MAX_CHARACTERS, MAX_WINDOWS, Encoder
+from retrieval.models.local.session import Session
 from retrieval.models.protocol import ModelError, Vectors
 
 HARD = {
@@ -35,7 +36,7 @@ HARD = {
 
 
 def embed(embedder: E5Embedder, *texts: str) -> Vectors:
-    return asyncio.run(embedder.embed_passages(texts))
+    return asyncio.run(embedder.embed_passages(texts, urgent=True))
 
 
 def assert_sound(vectors: Vectors, count: int) -> None:
@@ -82,18 +83,25 @@ async def test_composed_and_decomposed_letters_are_the_same_text(embedder: E5Emb
     np.testing.assert_array_equal(composed, decomposed)
 
 
-async def test_a_long_text_is_read_to_its_end_up_to_the_limit(cache_dir: Path) -> None:
+def test_a_long_text_is_read_to_its_end_up_to_the_limit(
+    cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encoder = Encoder(cache_dir, 1)
-    steps: list[None] = []
+    windows: list[int] = []
+    run = Session.run
+
+    def counted(session: Session, tokens: Vectors) -> Vectors:
+        windows.append(len(tokens))
+        return run(session, tokens)
+
+    monkeypatch.setattr(Session, "run", counted)
     start = "Some words about keys. " * 120
-    long = encoder.encode(
-        start + "Bananas grow in the tropics. " * 80, "passage", lambda: steps.append(None)
-    )
-    assert len(steps) == 3
+    long = encoder.encode(start + "Bananas grow in the tropics. " * 80, "passage")
+    assert len(windows) == 3
     assert long @ encoder.encode(start, "passage") < 0.99
-    steps.clear()
-    encoder.encode("word " * MAX_CHARACTERS, "passage", lambda: steps.append(None))
-    assert len(steps) == MAX_WINDOWS
+    windows.clear()
+    encoder.encode("word " * MAX_CHARACTERS, "passage")
+    assert len(windows) == MAX_WINDOWS
 
 
 async def test_queries_and_passages_differ_by_their_prefix(embedder: E5Embedder) -> None:
@@ -167,6 +175,7 @@ def test_equal_weights_have_equal_fingerprints(cache_dir: Path, embedder: E5Embe
 def test_a_forked_child_embeds_too(embedder: E5Embedder, busy: bool) -> None:
     expected = embed(embedder, "text")
     filling = threading.Thread(target=embed, args=(embedder, *["some words about keys " * 20] * 20))
+    in_bulk = asyncio.run(embedder.embed_passages(["text"]))
     if busy:
         filling.start()
     receiving, sending = os.pipe()
@@ -174,10 +183,13 @@ def test_a_forked_child_embeds_too(embedder: E5Embedder, busy: bool) -> None:
     if child == 0:
         try:
             os.write(sending, embed(embedder, "text").tobytes())
+            os.write(sending, asyncio.run(embedder.embed_passages(["text"])).tobytes())
         finally:
             os._exit(0)
     os.close(sending)
     try:
+        assert select.select([receiving], [], [], 60)[0], "the child hangs"
+        assert os.read(receiving, 384 * 4) == expected.tobytes()
         assert select.select([receiving], [], [], 60)[0], "the child hangs"
         assert os.read(receiving, 384 * 4) == expected.tobytes()
     finally:
@@ -187,3 +199,4 @@ def test_a_forked_child_embeds_too(embedder: E5Embedder, busy: bool) -> None:
     if busy:
         filling.join()
     np.testing.assert_array_equal(embed(embedder, "text"), expected)
+    np.testing.assert_array_equal(asyncio.run(embedder.embed_passages(["text"])), in_bulk)

@@ -1,8 +1,10 @@
 """Who goes first, who waits, who gives up: with an encoder that the test holds and lets go."""
 
+from __future__ import annotations
+
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +29,7 @@ class HeldEncoder:
     def hold(self, text: str) -> None:
         self.held[text], self.begun[text] = threading.Event(), threading.Event()
 
-    def encode(self, text: str, role: Role, before_step: Callable[[], None] = lambda: None) -> Vectors:
-        before_step()
+    def encode(self, text: str, role: Role = "passage") -> Vectors:
         self.steps.append(text)
         if text in self.held:
             self.begun[text].set()
@@ -39,6 +40,21 @@ class HeldEncoder:
         assert await asyncio.to_thread(self.begun[text].wait, TIMEOUT)
 
 
+class HeldBulk:
+    """Stands for the process that embeds in bulk, and for its class."""
+
+    def __init__(self, encoder: HeldEncoder) -> None:
+        self._encoder = encoder
+
+    def __call__(self, cache: Path, threads: int) -> HeldBulk:
+        return self
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self._encoder.encode(text) for text in texts])
+
+    def close(self) -> None: ...
+
+
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> HeldEncoder:
     held = HeldEncoder()
@@ -47,6 +63,7 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> HeldEncoder:
         return held
 
     monkeypatch.setattr(e5, "Encoder", make)
+    monkeypatch.setattr(e5, "BulkProcess", HeldBulk(held))
     monkeypatch.setattr(e5, "Gate", lambda: Gate(patience=TIMEOUT))
     return held
 
@@ -65,6 +82,23 @@ async def test_a_query_runs_beside_a_passage_and_the_next_passage_waits(
     encoder.held["q"].set()
     await asyncio.gather(query, passages)
     assert encoder.steps == ["p0", "q", "p1", "p2"]
+
+
+async def test_passages_that_someone_waits_for_overtake_the_rest(
+    encoder: HeldEncoder, tmp_path: Path
+) -> None:
+    embedder = E5Embedder(tmp_path)
+    encoder.hold("p0")
+    passages = asyncio.create_task(embedder.embed_passages(["p0", "p1"]))
+    await encoder.wait_for("p0")
+    await embedder.embed_passages([f"urgent {i}" for i in range(9)], urgent=True)
+    encoder.hold("last urgent")
+    urgent = asyncio.create_task(embedder.embed_passages(["last urgent"], urgent=True))
+    await encoder.wait_for("last urgent")
+    encoder.held["p0"].set()
+    encoder.held["last urgent"].set()
+    await asyncio.gather(passages, urgent)
+    assert encoder.steps == ["p0", *(f"urgent {i}" for i in range(9)), "last urgent", "p1"]
 
 
 async def test_passages_go_on_when_the_query_is_given_up(encoder: HeldEncoder, tmp_path: Path) -> None:
