@@ -23,7 +23,7 @@ from adapters.slack.event import Said
 from adapters.slack.present import Presenter
 from adapters.slack.render import SlackMessage, render
 from adapters.slack.threads import Threads
-from adapters.slack.turn import attached, question_of, turn_of
+from adapters.slack.turn import files_of, question_of, turn_of
 
 log = structlog.get_logger()
 
@@ -57,7 +57,7 @@ class Answering:
             return
         if not manner.in_thread and said.thread_ts is None and not said.direct:
             delivery.thread = None
-        async with attached(self._slack, installed, said) as (files, missing):
+        async with files_of(self._slack, installed, said) as (files, missing):
             if turn is not None and files:
                 turn = turn.model_copy(update={"files": files})
             user = said.user or ""

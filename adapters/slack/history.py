@@ -13,6 +13,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Conversation, Message
 from adapters.history import MOST, reply_id, within
+from adapters.known import KEEP
 from adapters.ports import Transcript
 from adapters.slack.context import Installed, Slack
 from adapters.slack.errors import NoPlace, Unclear, reason_of
@@ -20,7 +21,7 @@ from adapters.slack.event import Said
 from adapters.slack.message import message_of
 from adapters.slack.pages import messages_of
 from adapters.slack.readback import EVENT_TYPE, LONGEST_WAIT
-from adapters.slack.threads import KEEP, thread_note
+from adapters.slack.threads import thread_note
 
 log = structlog.get_logger()
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import Final
-
 from adapters.answering import Running
 from adapters.conversation import Message
+from adapters.known import KnownThreads
 from adapters.slack.context import Installed, Slack
 from adapters.slack.event import Said, lane
 from adapters.slack.message import message_of
-
-#: Seconds for which a thread is known after it was last begun.
-KEEP: Final = 90 * 24 * 3600
-_CACHED: Final = 10_000
 
 
 def thread_note(team: str, channel: str, root: str) -> str:
@@ -24,31 +18,16 @@ def thread_note(team: str, channel: str, root: str) -> str:
 class Threads:
     def __init__(self, slack: Slack) -> None:
         self._slack = slack
-        #: Known ones, so that most messages cost no question to the store.
-        self._known: OrderedDict[str, None] = OrderedDict()
+        self._known = KnownThreads(slack.bot.notes)
         #: What can be stopped; what runs in another process hears of it from Slack's stream.
         self.running = Running()
 
     async def open(self, team: str, channel: str, root: str) -> None:
         """From now on messages there may be for the bot, also those that don't mention it."""
-        name = thread_note(team, channel, root)
-        if name not in self._known:
-            await self._slack.bot.notes.write(name, {"open": "1"}, seconds=KEEP)
-            self._cache(name)
+        await self._known.open(thread_note(team, channel, root))
 
     async def known(self, team: str, channel: str, root: str) -> bool:
-        name = thread_note(team, channel, root)
-        if name in self._known:
-            return True
-        if "open" not in await self._slack.bot.notes.read(name):
-            return False
-        self._cache(name)
-        return True
-
-    def _cache(self, name: str) -> None:
-        self._known[name] = None
-        if len(self._known) > _CACHED:
-            self._known.popitem(last=False)
+        return await self._known.holds(thread_note(team, channel, root))
 
     async def remember(self, installed: Installed, said: Said) -> Message:
         """Keep a message for the thread's history; an edited one replaces what it said before."""

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from typing import Final
+from contextlib import AbstractAsyncContextManager
 
+from adapters.attached import attached
 from adapters.conversation import Message, Person, Turn, UploadedFile
-from adapters.ports import Refused
 from adapters.slack.context import Installed, Slack
 from adapters.slack.event import Said
 from adapters.slack.files import download
 from adapters.slack.history import history
 from adapters.slack.message import message_of, time_of
 
-#: Files of one question that are read.
-_FILES: Final = 10
 
-
-@asynccontextmanager
-async def attached(
+def files_of(
     slack: Slack, installed: Installed, said: Said
-) -> AsyncGenerator[tuple[tuple[UploadedFile, ...], tuple[str, ...]]]:
-    """The files of a question while the context is open, and a sentence for each that can't be had."""
-    files: list[UploadedFile] = []
-    missing: list[str] = []
-    try:
-        for file in said.files[:_FILES]:
-            try:
-                files.append(await download(slack, installed, file, slack.spool))
-            except Refused as error:
-                missing.append(str(error))
-        if len(said.files) > _FILES:
-            missing.append(f"I read the first {_FILES} files only.")
-        yield tuple(files), tuple(missing)
-    finally:
-        for file in files:
-            await asyncio.to_thread(file.path.unlink, missing_ok=True)
+) -> AbstractAsyncContextManager[tuple[tuple[UploadedFile, ...], tuple[str, ...]]]:
+    """The question's files while the context is open, and a sentence for each that can't be had."""
+    return attached(said.files, lambda file: download(slack, installed, file, slack.spool))
 
 
 async def asker(slack: Slack, installed: Installed, user: str) -> Person:

@@ -23,7 +23,7 @@ from adapters.teams.present import presenter_for
 from adapters.teams.reference import Reference
 from adapters.teams.render import render
 from adapters.teams.threads import Threads, message_of
-from adapters.teams.turn import attached, turn_of
+from adapters.teams.turn import files_of, turn_of
 
 log = structlog.get_logger()
 
@@ -62,7 +62,7 @@ class Answering:
         reference = said.reference
         if not manner.in_thread and reference.root == said.id:
             delivery.reference = reference.model_copy(update={"conversation": reference.channel})
-        async with attached(teams, said) as (files, missing):
+        async with files_of(teams, said) as (files, missing):
             if turn is not None and files:
                 turn = turn.model_copy(update={"files": files})
             await self._end(incoming, delivery, turn, said.who, notes=missing)

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from adapters.conversation import Citation
+from adapters.explaining import QUESTION, STEPS, TITLE, facts, lines, total
 from adapters.ports import Explanation, ExplanationStep, Refused
 from adapters.teams.activity import Invoked
 from adapters.teams.card import (
@@ -26,9 +27,7 @@ from adapters.teams.context import Teams
 from adapters.teams.dialog import actor_of, opened, text_of
 
 _GONE: Final = "This answer is not kept any more. Please ask again."
-#: Steps shown, lines of each, and characters of a line.
-_STEPS, _LINES, _LINE = 30, 10, 250
-_QUESTION, _TITLE = 500, 200
+_TITLE: Final = 200
 #: Characters of a passage, and those of it that are shown before the cited words.
 _PASSAGE, _BEFORE = 1_500, 500
 
@@ -37,7 +36,7 @@ async def open_why(teams: Teams, invoked: Invoked, data: Json) -> Json:
     """Raises `Refused` for a turn that the person may not see or that is gone."""
     actor = await actor_of(teams, invoked)
     explanation = await teams.bot.answers.explain(actor, text_of(data, "turn"))
-    return opened("Why this answer?", explanation_card(explanation))
+    return opened(TITLE, explanation_card(explanation))
 
 
 async def open_passages(teams: Teams, invoked: Invoked, data: Json) -> Json:
@@ -52,13 +51,13 @@ async def open_passages(teams: Teams, invoked: Invoked, data: Json) -> Json:
 def explanation_card(explanation: Explanation) -> Json:
     """The question, the whole time and tokens, then a step a block."""
     body = [
-        words(f"“{one_line(explanation.question, _QUESTION)}”", "bold"),
-        quiet(_total(explanation)),
+        words(f"“{one_line(explanation.question, QUESTION)}”", "bold"),
+        quiet(total(explanation)),
     ]
-    for number, step in enumerate(explanation.steps[:_STEPS], 1):
+    for number, step in enumerate(explanation.steps[:STEPS], 1):
         body += _step(number, step)
-    if len(explanation.steps) > _STEPS:
-        body.append(quiet(f"And {len(explanation.steps) - _STEPS} more steps."))
+    if len(explanation.steps) > STEPS:
+        body.append(quiet(f"And {len(explanation.steps) - STEPS} more steps."))
     return whole(body)
 
 
@@ -100,33 +99,7 @@ def _keeping(text: str, *, most: int = 2 * _BEFORE) -> str:
     return f"{lead}{safe(text, most)}{' ' if text[-1].isspace() else ''}"
 
 
-def _total(explanation: Explanation) -> str:
-    read = sum(step.input_tokens for step in explanation.steps)
-    written = sum(step.output_tokens for step in explanation.steps)
-    parts = [f"{_time(explanation.total_ms)} in all"]
-    if read or written:
-        parts.append(_tokens(read, written))
-    return " · ".join(parts)
-
-
 def _step(number: int, step: ExplanationStep) -> list[Json]:
-    facts = [f"after {_time(step.start_ms)}", f"took {_time(step.ms)}"]
-    if step.input_tokens or step.output_tokens:
-        facts.append(_tokens(step.input_tokens, step.output_tokens))
-    head = line(
-        run(f"{number}. {one_line(step.title, _TITLE)}", "bold"), run(f"  {', '.join(facts)}", "quiet")
-    )
-    lines = [one_line(text, _LINE) for text in step.lines if text.strip()]
-    more = len(lines) - _LINES
-    shown = [*lines[:_LINES], *([f"and {more} more"] if more > 0 else [])]
-    if step.note.strip():
-        shown.append(one_line(step.note, _LINE))
-    return [head, *(words(text) for text in shown)]
-
-
-def _time(ms: float) -> str:
-    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms"
-
-
-def _tokens(read: int, written: int) -> str:
-    return f"{read:,} tokens read, {written:,} written"
+    title = one_line(step.title, _TITLE)
+    head = line(run(f"{number}. {title}", "bold"), run(f"  {facts(step)}", "quiet"))
+    return [head, *(words(text) for text in lines(step, one_line))]

@@ -11,13 +11,14 @@ import structlog
 
 from adapters.conversation import Message
 from adapters.history import MOST, reply_id, within
+from adapters.known import KEEP
 from adapters.teams.activity import Said
 from adapters.teams.context import Teams
 from adapters.teams.errors import NoGraph
 from adapters.teams.graph_messages import message_of
 from adapters.teams.posted import turn_of_activity
 from adapters.teams.reference import Reference
-from adapters.teams.threads import KEEP, thread_note
+from adapters.teams.threads import thread_note
 
 log = structlog.get_logger()
 

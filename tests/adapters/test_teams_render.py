@@ -56,7 +56,8 @@ def test_no_limit_is_passed_and_nothing_has_an_effect(reply: Reply, asker: str |
         check_entities(activity["entities"], activity["text"], [], set())
         for claim in claims(activity):
             told.append(claim["position"])
-    listed = [int(text.split(".")[0]) for a in activities for text in said(cards(a)) if text[:1].isdigit()]
+    rows = [re.match(r"([0-9]+)\. ", text) for a in activities for text in said(cards(a))]
+    listed = [int(row[1]) for row in rows if row]
     assert set(told) | set(listed) >= {c.number for c in reply.citations}
     assert set(told) <= {c.number for c in reply.citations[: limits.CITATIONS]}
     assert ["channelData" in one for one in activities[:-1]] == [False] * (len(activities) - 1)
