@@ -6,6 +6,7 @@
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -13,6 +14,15 @@ settings.register_profile(
 )
 settings.register_profile("explore", deadline=None, max_examples=3000)
 settings.load_profile("fixed")
+
+# A traceback with the values of all variables takes a tenth of a second; tests of bad days log hundreds.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 
 @pytest.fixture(scope="session")
