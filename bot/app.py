@@ -162,9 +162,7 @@ async def open_app(config: Config, *, rebuilding: bool = False) -> AsyncGenerato
             inbox=inbox,
             notes=NoteStore(state.redis),
             admin=superintendent,
-            evaluations=EvaluationDesk(
-                library, lambda: engine.index, turns, feedback, assistant, workspaces
-            ),
+            evaluations=EvaluationDesk(library, lambda: engine.index, turns, feedback, assistant),
             spool=await asyncio.to_thread(_fresh_spool, config.data_dir),
             state=state,
             engine=engine,

@@ -11,7 +11,6 @@ from bot.access import may_read, person_key, reply_audience
 from bot.feedback import FeedbackStore
 from bot.library import Library
 from bot.turns import TurnRecord, TurnStore
-from bot.workspaces import WorkspaceBook
 from retrieval.documents import chunk_id
 from retrieval.index.protocol import VectorIndex
 from retrieval.scope import Scope
@@ -73,10 +72,9 @@ class EvaluationDesk:
         turns: TurnStore,
         feedback: FeedbackStore,
         answers: Answers,
-        workspaces: WorkspaceBook,
     ) -> None:
         self._library, self._index, self._turns = library, index, turns
-        self._feedback, self._answers, self._workspaces = feedback, answers, workspaces
+        self._feedback, self._answers = feedback, answers
 
     async def export(self, actor: Actor) -> AsyncIterator[Exported]:
         if not actor.person.is_admin:

@@ -35,12 +35,13 @@ def write_set(items: Sequence[Exported], folder: Path) -> list[str]:
 
 def _told(folder: Path, passages: int, liked: int, review: int) -> list[str]:
     lines = [
-        f"{folder}: {liked:,} questions with a thumb up, over {passages:,} passages that you may read."
+        f"{folder}: questions with a thumb up: {liked:,}.",
+        f"Passages that you may read: {passages:,}.",
     ]
     if review:
         lines.append(
-            f"{review:,} more are in review.jsonl. To use one, name its passages in qrels/test.tsv and copy "
-            'its line to queries.jsonl, or copy it with "answerable": false.'
+            f"Questions to judge, in review.jsonl: {review:,}. To use one, copy its line to queries.jsonl, and "
+            'name its passages in qrels/test.tsv or add "answerable": false.'
         )
     lines.append(f"Next: kb eval {folder}" if liked else "There is nothing to measure before a thumb up.")
     return lines

@@ -71,7 +71,7 @@ def _row(row: Difference) -> list[str]:
         escape(row.name),
         f"{row.first:.3f}",
         f"{row.second:.3f}",
-        f"[{_SIGNS[interval.sign]}]{signed(interval.mean)}[/]",
+        f"[{_SIGNS[interval.sign]}]{signed(interval.mean).replace('0.', '.')}[/]",
         bounds(interval),
         *(f"{count:,}" for count in (row.wins, row.ties, row.losses)),
     ]
@@ -88,7 +88,7 @@ def _range(interval: Interval) -> str:
 
 
 def bounds(interval: Interval) -> str:
-    return f"{signed(interval.low)} to {signed(interval.high)}"
+    return f"{signed(interval.low)}…{signed(interval.high)}".replace("0.", ".")
 
 
 def _fell_back(cell: Cell) -> str:

@@ -65,7 +65,7 @@ def plan(data: Dataset, *, limit: int, hide: float) -> Plan:
     """
     left_out = frozenset(d.id for d in data.corpus if hide and _draw(f"{data.name}/{d.id}") < hide)
     without = {q for q, judged in data.qrels.items() if judged.keys() <= left_out}
-    everything = [*data.queries.values(), *data.unanswerable.values()]
+    everything = [*data.questions.values(), *data.unanswerable.values()]
     places = np.linspace(0, len(everything) - 1, min(limit, len(everything))).astype(int).tolist()
     return Plan(
         tuple(everything[place] for place in places),

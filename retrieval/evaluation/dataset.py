@@ -41,11 +41,16 @@ class Dataset:
     name: str
     corpus: list[Document]
     #: By id, only those with a judgement.
-    queries: dict[str, Query]
+    questions: dict[str, Query]
     #: query id -> document id -> gain
     qrels: dict[str, dict[str, int]]
     #: Questions that the corpus doesn't answer.
     unanswerable: dict[str, Query] = field(default_factory=dict[str, Query])
+
+    @property
+    def queries(self) -> dict[str, str]:
+        """The text of each question."""
+        return {name: query.text for name, query in self.questions.items()}
 
 
 def find(places: list[Path]) -> list[Path]:

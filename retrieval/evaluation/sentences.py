@@ -11,7 +11,7 @@ from retrieval.answer.extractive.sentences import sentence_spans
 _MARK = re.compile(r"\[([^\[\]\n]{1,80})\]")
 _WORD = re.compile(r"\w")
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d{1,3}[.)]|#{1,6}|\|)\s)")
-_LEAD = re.compile(r"^[\s>*_#-]*|[\s*_]*$")
+_LEAD = re.compile(r"\A\s*(?:>\s*)*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def _pieces(block: str, labels: Collection[str]) -> list[tuple[str, tuple[str, .
             text = text[leading.end() :].lstrip()
         marks = tuple(dict.fromkeys(m[1] for m in _MARK.finditer(text) if m[1] in labels))
         bare = _MARK.sub(lambda m: "" if m[1] in labels else m[0], text)
-        bare = " ".join(_LEAD.sub("", bare).split())
+        bare = " ".join((_LEAD.sub("", bare) if start == spans[0][0] else bare).split())
         if bare or marks:
             pieces.append((bare, marks))
     return pieces

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from retrieval.index.protocol import Fingerprint
-from retrieval.models.protocol import Embedder, Vectors
+from retrieval.models.meter import count, metered
+from retrieval.models.protocol import Embedder, Usage, Vectors
 
 Told = Callable[[str, int, int], None]
 _BATCH = 256
@@ -22,6 +24,17 @@ class KnownQueries:
     def __init__(self, inner: Embedder, texts: Sequence[str], vectors: Vectors) -> None:
         self._inner = inner
         self._known = dict(zip(texts, vectors, strict=True))
+        self._usage: dict[str, Usage] = {}
+
+    async def timed(self, text: str) -> float:
+        """Compute the vector of a known question anew: milliseconds. What a provider counts for it is
+        counted again each time that the question is asked from now on."""
+        with metered() as meter:
+            began = time.perf_counter()
+            await self._inner.embed_queries([text])
+            ms = (time.perf_counter() - began) * 1000
+        self._usage[text] = meter.usage
+        return ms
 
     @property
     def name(self) -> str:
@@ -32,6 +45,8 @@ class KnownQueries:
         return self._inner.fingerprint
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        for text in texts:
+            count(self._usage.get(text, Usage()))
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             self._known |= zip(new, await self._inner.embed_queries(new), strict=True)

@@ -54,6 +54,10 @@ def quantities(text: str) -> list[Quantity]:
     text = _taken(_CLOCK, text, found, _clock)
     text = _taken(_HAN_DATE, text, found, _han_date)
     text = _taken(_WORD_DATE, text, found, _word_date)
+    for word, value in values("weekdays").items():
+        if _HAN_KANA.match(word) and word in text:
+            found.append(Quantity("weekday", value))
+            text = text.replace(word, " ")
     for match in _NUMBER.finditer(text):
         found += _measure(match, text)
     for match in _HAN_NUMBER.finditer(text):
@@ -63,10 +67,6 @@ def quantities(text: str) -> list[Quantity]:
             found.append(Quantity(dimension, values("numbers")[match[0]] * factor))
     for word in _WORD.finditer(text):
         found += _worded(word, text)
-    if _HAN_KANA.search(text):
-        found += [
-            Quantity("weekday", v) for w, v in values("weekdays").items() if not w.isascii() and w in text
-        ]
     return found
 
 

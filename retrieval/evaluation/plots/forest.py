@@ -6,7 +6,7 @@ from retrieval.evaluation.bootstrap import Interval
 from retrieval.evaluation.compare import Comparison, Difference
 from retrieval.evaluation.plots.svg import Svg, shortened, signed, ticks
 
-_WIDTH, _LEFT, _RIGHT = 900.0, 216.0, 258.0
+_WIDTH, _LEFT, _RIGHT = 940.0, 208.0, 324.0
 _ROW, _TOP, _BOTTOM = 34.0, 104.0, 62.0
 _COLOUR = {1: "better", 0: "even", -1: "worse"}
 
