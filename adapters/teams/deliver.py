@@ -31,7 +31,7 @@ from adapters.teams.errors import (
 from adapters.teams.graph_messages import message_of
 from adapters.teams.posted import note_activity, turn_of_activity
 from adapters.teams.reference import Reference
-from adapters.teams.render import smaller
+from adapters.teams.render import placeholder, smaller
 from adapters.teams.stream import Stream, StreamEnded
 
 log = structlog.get_logger()
@@ -42,6 +42,8 @@ KEEP: Final = 90 * 24 * 3600
 LONGEST_WAIT: Final = 30.0
 _PAUSES: Final = (0.3, 1.0, 3.0, 8.0)
 _SKEW: Final = timedelta(seconds=120)
+#: What a message says that could become neither the reply nor nothing.
+_BELOW: Final = "My answer is in the next message."
 
 
 @dataclass
@@ -192,8 +194,9 @@ class Delivery:
                 await self.put(part, activity)
         for part in sorted(set(self.posted) - set(range(len(activities)))):
             await self._remove(self.posted.pop(part))
-        if self.leftover is not None:
-            await self._remove(self.leftover)
+        if self.leftover is not None and not await self._remove(self.leftover):
+            with suppress(TeamsError, Unclear):
+                await self.teams.connector.update(self.reference, self.leftover, placeholder(_BELOW))
         await self.teams.bot.notes.write(self.note, {"done": str(len(activities))}, seconds=KEEP)
         self.done = True
 
@@ -230,9 +233,13 @@ class Delivery:
         self.posted.clear()
         await self.teams.bot.notes.erase(self.note)
 
-    async def _remove(self, activity_id: str) -> None:
+    async def _remove(self, activity_id: str) -> bool:
+        """False where Teams does not take it away."""
         with suppress(Unclear):
             try:
                 await self.teams.connector.delete(self.reference, activity_id)
             except TeamsError as error:
                 log.info("teams_not_deleted", code=reason_of(error))
+                return error.status == 404
+            return True
+        return False

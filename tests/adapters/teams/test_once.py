@@ -125,6 +125,25 @@ async def test_what_cannot_become_the_reply_goes_when_the_reply_is_there(site: S
     assert texts(site, world.general, root) == ["Answer to: How often?"]
 
 
+@pytest.mark.usefixtures("at_once")
+async def test_what_can_become_neither_the_reply_nor_nothing_says_where_the_reply_is(
+    site: Site, world: World
+) -> None:
+    gate = asyncio.Event()
+    site.bot.script = lambda turn: [Working(kind="searching", text="Searching"), gate, answer_of(turn)]
+    root = site.teams.say(world.general, world.ann, f"{world.at} How often?")
+    await site.teams.outbox.deliver()
+    await until(lambda: site.answers(world.general, root))
+    site.teams.faults.next("update", Fails(400, "BadSyntax"))
+    site.teams.faults.next("delete", Fails(403, "Forbidden"))
+    gate.set()
+    await site.settle()
+    assert texts(site, world.general, root) == [
+        "My answer is in the next message.",
+        "Answer to: How often?",
+    ]
+
+
 # -- what people take back -------------------------------------------------------------------------
 
 
