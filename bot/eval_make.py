@@ -40,8 +40,8 @@ def _told(folder: Path, passages: int, liked: int, review: int) -> list[str]:
     ]
     if review:
         lines.append(
-            f"Questions to judge, in review.jsonl: {review:,}. To use one, copy its line to queries.jsonl, and "
-            'name its passages in qrels/test.tsv or add "answerable": false.'
+            f"Questions to judge, in review.jsonl: {review:,}. To use one, copy its line to queries.jsonl "
+            'and name its passages in qrels/test.tsv, or give it "answerable": false.'
         )
     lines.append(f"Next: kb eval {folder}" if liked else "There is nothing to measure before a thumb up.")
     return lines
