@@ -21,7 +21,7 @@ from retrieval.evaluation.filling import SCOPE, WORKSPACE, fill
 from retrieval.evaluation.metrics import ndcg, recall, reciprocal_rank
 from retrieval.evaluation.report import Cell, Cost, SetResult
 from retrieval.evaluation.settings import Settings
-from retrieval.evaluation.vectors import KnownQueries, Told, query_vectors
+from retrieval.evaluation.vectors import KnownQueries, Told, query_vectors, time_query
 from retrieval.index.protocol import VectorIndex
 from retrieval.models.protocol import Embedder, Reranker
 from retrieval.trace import ModelUse, Trace
@@ -69,18 +69,22 @@ async def run(
             f"There is no reranker “{min(missing)}” here. Set RERANK_MODEL, or use rerank=off."
         )
     await fill(data, index=index, embedder=models.embedder, cache=cache, told=told)
-    texts = [query.text for query in data.questions.values()]
-    known = KnownQueries(models.embedder, texts, await query_vectors(texts, models.embedder, cache, told))
+    texts = list(data.queries.values())
+    count = len(texts)
+    sample = np.linspace(0, count - 1, min(timed, count)).astype(int).tolist()
+    # Once to load it, and before the others: an embedder may remember what it has embedded.
+    await models.embedder.embed_queries(["…"])
+    times = {number: await time_query(models.embedder, texts[number]) for number in sample}
+    vectors = await query_vectors(texts, models.embedder, cache, told)
+    usage = {texts[number]: used for number, (_, used) in times.items()}
+    known = KnownQueries(models.embedder, texts, vectors, usage)
     tries = [_Try(cell, index, models, known) for cell in cells]
-    count = len(data.questions)
-    sample = set(np.linspace(0, count - 1, min(timed, count)).astype(int).tolist())
     done = 0
     for number, query in enumerate(data.questions.values()):
-        # An embedder may remember a text: its time is taken once, and added where it is needed.
-        embed_ms = await known.timed(query.text) if number in sample else None
+        embed_ms = times[number][0] if number in times else None
         # Side by side and in turn, so that what else the machine does falls on all alike.
         first = done % len(tries)
-        done += number in sample
+        done += number in times
         for one in tries[first:] + tries[:first]:
             await one.ask(query, data.qrels[query.id], embed_ms=embed_ms)
         if number % _TOLD_EVERY == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,20 +21,14 @@ _BATCH = 256
 class KnownQueries:
     """An `Embedder` that knows the vectors of some questions, and asks `inner` for all else."""
 
-    def __init__(self, inner: Embedder, texts: Sequence[str], vectors: Vectors) -> None:
+    def __init__(
+        self, inner: Embedder, texts: Sequence[str], vectors: Vectors, usage: Mapping[str, Usage]
+    ) -> None:
+        """`usage`: what a provider counted for some of the texts; it is counted again whenever they are
+        asked for."""
         self._inner = inner
         self._known = dict(zip(texts, vectors, strict=True))
-        self._usage: dict[str, Usage] = {}
-
-    async def timed(self, text: str) -> float:
-        """Compute the vector of a known question anew: milliseconds. What a provider counts for it is
-        counted again each time that the question is asked from now on."""
-        with metered() as meter:
-            began = time.perf_counter()
-            await self._inner.embed_queries([text])
-            ms = (time.perf_counter() - began) * 1000
-        self._usage[text] = meter.usage
-        return ms
+        self._usage = usage
 
     @property
     def name(self) -> str:
@@ -57,6 +51,15 @@ class KnownQueries:
 
     async def aclose(self) -> None:
         """The inner one belongs to whoever made it."""
+
+
+async def time_query(embedder: Embedder, text: str) -> tuple[float, Usage]:
+    """Milliseconds for the vector of one question, and what the provider counts."""
+    with metered() as meter:
+        began = time.perf_counter()
+        await embedder.embed_queries([text])
+        ms = (time.perf_counter() - began) * 1000
+    return ms, meter.usage
 
 
 async def passage_vectors(

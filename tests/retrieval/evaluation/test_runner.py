@@ -41,8 +41,8 @@ async def test_a_second_run_embeds_only_what_it_times(tmp_path: Path) -> None:
         await run(
             DATA, read_grid("mode=semantic"), index=MemoryIndex(), models=models, cache=tmp_path, timed=1
         )
-    assert (second.queries, second.passages) == ([DATA.queries["0"]], [])
-    assert (len(first.queries), len(first.passages)) == (3 + 1, 5)
+    assert (second.queries, second.passages) == (["…", DATA.queries["0"]], [])
+    assert (len(first.queries), len(first.passages)) == (1 + 1 + 3, 5)
 
 
 async def test_a_failing_reranker_is_told() -> None:
