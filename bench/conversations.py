@@ -38,7 +38,7 @@ class FollowUp:
 
     @property
     def part(self) -> Part:
-        return "dev" if _digest(self.conversation)[0] % 2 == 0 else "test"
+        return part_of(self.conversation)
 
     @property
     def asked(self) -> list[str]:
@@ -55,6 +55,11 @@ class Conversations:
     name: str
     texts: list[str]
     follow_ups: list[FollowUp]
+
+
+def part_of(group: str) -> Part:
+    """Half of all conversations, or of other groups, by their names."""
+    return "dev" if _digest(group)[0] % 2 == 0 else "test"
 
 
 def read(folder: Path, name: str) -> Conversations:

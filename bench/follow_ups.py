@@ -90,9 +90,9 @@ class Searched:
 
 
 async def searched_for(task: FollowUp) -> list[str]:
-    """What is searched for a follow-up without a model."""
+    """What is searched for a follow-up without a model, by default."""
     step = Step(name="rephrase", start_ms=0)
-    rephrased = await CarryOverRephraser().rephrase(task.question, task.history, alternatives=0, step=step)
+    rephrased = await CarryOverRephraser().rephrase(task.question, task.history, alternatives=1, step=step)
     return plan_queries(task.question.strip(), rephrased)
 
 

@@ -34,6 +34,7 @@ class Mtrag:
 
     def __init__(self, folder: Path) -> None:
         turns = {row["task_id"]: row for row in _rows(folder / "conversations.jsonl")}
+        self._turns = turns
         self.corpus = _rows(folder / "corpus.jsonl")
         self.texts: list[str] = [row["text"] for row in self.corpus]
         self.tasks = [
@@ -44,6 +45,14 @@ class Mtrag:
         for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
             task, passage, _ = line.split("\t")
             self._judged.setdefault(task, set()).add(passage)
+
+    def asked(self, answerability: str) -> list[dict[str, Any]]:
+        """Every question of this kind ("ANSWERABLE", "UNANSWERABLE"), with passages or without."""
+        return [
+            row | {"_id": row["task_id"], "text": row["question"]}
+            for row in self._turns.values()
+            if answerability in row["answerability"]
+        ]
 
     def relevant(self, task: dict[str, Any]) -> np.ndarray:
         """Whether each passage of the corpus is, shape (passages,)."""

@@ -11,6 +11,7 @@ from retrieval.answer.extractive.question import Question, read_question, read_r
 from retrieval.answer.extractive.rank import Ranker, Scored
 from retrieval.answer.extractive.render import render
 from retrieval.answer.extractive.rework import Reworker
+from retrieval.answer.extractive.said import unsaid
 from retrieval.answer.extractive.select import Excerpt, select
 from retrieval.answer.extractive.weights import CLOSEST
 from retrieval.answer.language import language_of
@@ -45,6 +46,7 @@ class ExtractiveAnswerer:
                 yield ("\n\n" if number else "") + render(excerpt)
             return
         question, scored = await self._find(request)
+        scored = await asyncio.to_thread(unsaid, request.question, request.history, scored)
         if not scored or scored[0].score < CLOSEST:
             raise NotCovered
         covered = scored[0].score >= 0

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.answer.extractive.passages import Line, Passage
+from retrieval.answer.extractive.passages import Line, Passage, columns
 from retrieval.answer.extractive.question import Question, Wanted, offers
+from retrieval.answer.extractive.terms import identifiers_of, terms_of
 
 #: Columns of a feature matrix.
 NAMES = (
@@ -34,6 +35,8 @@ _PART_CHARS = 5
 _LEAST_RARITY = 1.0
 #: A word that the thread added: what the person wrote now counts for more.
 _ADDED_WEIGHT = 0.5
+#: Words of a row from which a question may mean it without its first cell.
+_TOLD = 3
 #: Items or rows before and after one that are read together with it.
 _REACH = 6
 _TYPED: tuple[Wanted, ...] = ("number", "time", "person", "place")
@@ -54,6 +57,18 @@ class Candidate:
     @property
     def line(self) -> Line:
         return self.passage.lines[self.at]
+
+
+def of_another(question: Question, candidate: Candidate) -> bool:
+    """Whether it is the row of a table about an error code, part or the like by its first cell, which the
+    question doesn't ask for: it names none, nor does it tell most of what the row says of it."""
+    if question.identifiers or candidate.line.unit.kind != "row":
+        return False
+    (_, first), *others = columns(candidate.line.unit, candidate.passage.text) or [("", "")]
+    if not identifiers_of(first):
+        return False
+    told = {term.key for _, value in others for term in terms_of(value)} & set(question.keys)
+    return len(told) < _TOLD or 2 * len(told) <= len(question.keys)
 
 
 def rarity(question: Question, lines: Sequence[Line]) -> dict[str, float]:
@@ -92,6 +107,8 @@ def feature_matrix(
     best: dict[int, float] = {}
     for candidate in candidates:
         rank = candidate.passage.rank
+        if of_another(question, candidate):
+            continue
         best[rank] = max(best.get(rank, -1.0), candidate.similarity)
     asked = frozenset(question.keys)
     typed: list[Wanted] = [kind for kind in _TYPED if kind in question.wanted]
@@ -101,7 +118,7 @@ def feature_matrix(
             [
                 (c.similarity - c.anchor) / c.spread,
                 (c.similarity - mean) / c.spread,
-                (best[c.passage.rank] - c.anchor) / c.spread,
+                (best.get(c.passage.rank, c.similarity) - c.anchor) / c.spread,
                 coverage(weights, c.line),
                 _share(weights, _near(c)),
                 _share(weights, c.passage.keys),

@@ -17,6 +17,8 @@ Wanted = Literal["number", "time", "person", "place", "steps", "list"]
 #: A capitalised word inside a sentence, in the scripts that have capitals.
 _NAME = re.compile(r"(?<=[^\s.!?:])\s[\"'“„«(]*([A-ZÀ-ÞА-Я][\w'’-]+)")
 _ACRONYM = re.compile(r"(?<!\w)[A-Z][A-Z0-9]+(?!\w)")
+#: Languages that write every noun with a capital, or have none.
+NO_CAPITALS = frozenset(("de", "lb", "ar", "fa", "he", "hi", "ko", "ka", *UNSPACED))
 #: English writes "I" with a capital wherever it stands.
 _FIRST_PERSON = ("I'", "I’")
 #: What stands between function words in a text without spaces.
@@ -47,6 +49,8 @@ class Question:
     identifiers: frozenset[str]
     #: Of `keys`, those that the thread or a rewrite added to what the person wrote.
     added: frozenset[str] = frozenset()
+    #: Keys of each name in it, in languages that write only names with a capital.
+    names: tuple[frozenset[str], ...] = ()
 
     def wants(self, *kinds: Wanted) -> bool:
         return not self.wanted.isdisjoint(kinds)
@@ -59,7 +63,14 @@ def read_question(text: str) -> Question:
     topical = tuple(
         dict.fromkeys(term.key for term in content_terms(_without_cues(text, language), language))
     )
-    return Question(text, language, topical or every, _wanted(text, language or "en"), identifiers_of(text))
+    return Question(
+        text,
+        language,
+        topical or every,
+        _wanted(text, language or "en"),
+        identifiers_of(text),
+        names=_names(text, language),
+    )
 
 
 def read_rewritten(asked: str, standalone: str) -> Question:
@@ -102,6 +113,13 @@ def topic_words(text: str, language: str | None) -> list[str]:
 def names_in(text: str) -> list[str]:
     """Words that a capital inside a sentence tells as names, in languages that write only names so."""
     return [name.group(1) for name in _NAME.finditer(text) if not name.group(1).startswith(_FIRST_PERSON)]
+
+
+def _names(text: str, language: str | None) -> tuple[frozenset[str], ...]:
+    if language is None or language in NO_CAPITALS:
+        return ()
+    keys = (frozenset(term.key for term in terms_of(name)) for name in names_in(text))
+    return tuple(key for key in keys if key)
 
 
 def acronyms_in(text: str) -> list[str]:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from retrieval.answer.extractive import weights as fitted
 from retrieval.answer.extractive.anchors import AnchorBook
-from retrieval.answer.extractive.features import Candidate, coverage, feature_matrix, rarity
+from retrieval.answer.extractive.features import Candidate, coverage, feature_matrix, of_another, rarity
 from retrieval.answer.extractive.passages import Line, Passage
 from retrieval.answer.extractive.question import Question
+from retrieval.answer.extractive.terms import terms_of
 from retrieval.models.protocol import Embedder, Vectors
 
 Features = NDArray[np.float64]
@@ -92,14 +93,36 @@ def score_of(features: Features, asked: str | None, written: str) -> float:
     return float(features @ np.array(slopes)) + level
 
 
-def named(question: Question, candidate: Candidate) -> float:
-    """What is added for the identifiers that the question names: another error code is another error."""
+def corrected(question: Question, candidate: Candidate) -> float:
+    """What is added for names and headings, of which the questions that were fitted on have too few:
+    another error code is another error, another office has other hours."""
+    named = _identified(question, candidate) + _named(question, candidate)
+    return named + _headed(question, candidate)
+
+
+def _identified(question: Question, candidate: Candidate) -> float:
     if not question.identifiers:
-        return 0.0
+        return fitted.ROW_OF_ANOTHER if of_another(question, candidate) else 0.0
     passage = candidate.passage
     if question.identifiers & (candidate.line.identifiers | passage.heading_identifiers):
         return fitted.NAMED
     return 0.0 if question.identifiers & passage.identifiers else fitted.NOT_NAMED
+
+
+def _named(question: Question, candidate: Candidate) -> float:
+    """Names are written alike in one language, but not across languages ("Shanghai", "上海")."""
+    passage = candidate.passage
+    if passage.language != question.language or all(name & passage.keys for name in question.names):
+        return 0.0
+    return fitted.NO_SUCH_NAME
+
+
+def _headed(question: Question, candidate: Candidate) -> float:
+    passage, heading = candidate.passage, candidate.line.heading_keys
+    if not heading or candidate.line.heading == passage.source.chunk.meta.title:
+        return 0.0
+    alike = len(heading & {term.key for term in terms_of(question.text)}) / len(heading)
+    return fitted.HEADED * max(0.0, 2 * alike - 1)
 
 
 def promising(weights: Mapping[str, float], passages: Sequence[Passage]) -> list[tuple[Passage, int]]:
@@ -133,7 +156,7 @@ def _scored(
 ) -> list[Scored]:
     matrix = feature_matrix(question, weights, candidates)
     scored = [
-        Scored(c, score_of(row, question.language, c.passage.language) + named(question, c))
+        Scored(c, score_of(row, question.language, c.passage.language) + corrected(question, c))
         for c, row in zip(candidates, matrix, strict=True)
     ]
     return sorted(scored, key=lambda s: (-s.score, s.candidate.passage.rank, s.candidate.at))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from retrieval.answer.extractive.question import acronyms_in, names_in, topic_words
+from retrieval.answer.extractive.question import NO_CAPITALS, acronyms_in, names_in, topic_words
 from retrieval.answer.extractive.terms import identifiers_of
 from retrieval.answer.extractive.topic import topic_of
 from retrieval.answer.intent import PhraseIntentDetector
@@ -15,13 +15,12 @@ from retrieval.answer.lexicon import UNSPACED, load
 from retrieval.answer.protocol import HistoryTurn, Rephrased
 from retrieval.trace import Step
 
+#: Words that the alternative carries over.
+FEWER_WORDS = 3
 #: A question of more topical words stands on its own where a name can't be told by its capital.
 SHORT = 3
 #: "Germany?" and "Rental property" go on from something, whatever they name.
 _FRAGMENT_WORDS = 2
-
-#: Languages that write every noun with a capital, or have none.
-_NO_CAPITALS = frozenset(("de", "lb", "ar", "fa", "he", "hi", "ko", "ka", *UNSPACED))
 
 
 class CarryOverRephraser:
@@ -29,7 +28,8 @@ class CarryOverRephraser:
 
     A question that names something by itself is left alone: what it asks about is in it. Any other is
     searched in both forms, since a few rules can't tell a change of topic for certain: what answers it
-    alone is found by the one, what needs the thread by the other. Makes no alternatives.
+    alone is found by the one, what needs the thread by the other. The one alternative that it makes
+    carries fewer words over, in which those of the question weigh more.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class CarryOverRephraser:
         question: str,
         history: Sequence[HistoryTurn],
         *,
-        alternatives: int,  # noqa: ARG002
+        alternatives: int,
         step: Step,
     ) -> Rephrased:
         question = question.strip()
@@ -52,8 +52,14 @@ class CarryOverRephraser:
         step.outputs["carried over"] = carried
         if not carried:
             return Rephrased(standalone=question)
-        standalone = f"{' '.join(carried)} {question}"
-        return Rephrased(standalone=standalone, used_history=True, keeps_question=True)
+        fewer = topic_of(earlier, answer=answer, asked=question, most=FEWER_WORDS)
+        short = [f"{' '.join(fewer)} {question}"] if len(fewer) < len(carried) else []
+        return Rephrased(
+            standalone=f"{' '.join(carried)} {question}",
+            alternatives=tuple(short[:alternatives]),
+            used_history=True,
+            keeps_question=True,
+        )
 
     def _questions(self, history: Sequence[HistoryTurn]) -> list[str]:
         """What people asked in the thread, oldest first, without greetings and thanks."""
@@ -75,7 +81,7 @@ def goes_on(question: str) -> bool:
     length = sum(map(len, topic)) // 2 if language in UNSPACED else len(topic)
     points_back = _cue("pronouns", question, language)
     named = bool(identifiers_of(question) or acronyms_in(question))
-    if language in _NO_CAPITALS:
+    if language in NO_CAPITALS:
         return points_back or (length <= SHORT and not named)
     named = named or bool(names_in(question))
     return not named or (points_back and length <= SHORT)

@@ -28,8 +28,10 @@ class _Word:
     weight: float = 0.0
 
 
-def topic_of(questions: Sequence[str], *, answer: str = "", asked: str = "") -> list[str]:
-    """Topical words of earlier questions (oldest first), in the order in which they were last asked.
+def topic_of(
+    questions: Sequence[str], *, answer: str = "", asked: str = "", most: int = MOST_WORDS
+) -> list[str]:
+    """At most `most` topical words of earlier questions (oldest first), in the order of asking.
 
     Words that come again and again, in the first question, or in the `answer` before come first when
     there are too many; those that stand in the question `asked` now are left out.
@@ -45,7 +47,7 @@ def topic_of(questions: Sequence[str], *, answer: str = "", asked: str = "") -> 
             found = words.setdefault(key, _Word(word, (number, at), _ANSWERED * (key <= answered)))
             found.text, found.place = word, (number, at)
             found.weight += counts
-    best = sorted(words.values(), key=lambda word: word.weight, reverse=True)[:MOST_WORDS]
+    best = sorted(words.values(), key=lambda word: word.weight, reverse=True)[:most]
     return [word.text for word in sorted(best, key=lambda word: word.place)]
 
 

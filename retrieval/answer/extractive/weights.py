@@ -29,3 +29,11 @@ MARGIN_ELSEWHERE: Final = 0.5
 #: the question names, or nothing in its passage does.
 NAMED: Final = 2.0
 NOT_NAMED: Final = -4.0
+#: Set by hand: the row of a table is about one error code or part by its first cell, and the question names
+#: none.
+ROW_OF_ANOTHER: Final = -2.5
+#: Nothing in the passage bears a name that the question has, such as that of another place.
+NO_SUCH_NAME: Final = -0.6
+#: The line stands under a heading that says nothing but what the question says ("Connect"); less where it
+#: says more ("When it does not connect"), nothing from half of its words on.
+HEADED: Final = 1.0

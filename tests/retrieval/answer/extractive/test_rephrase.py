@@ -83,7 +83,23 @@ async def test_a_question_that_names_its_topic_is_left_alone(earlier: str, quest
 async def test_a_follow_up_is_searched_as_it_stands_too(earlier: str, question: str) -> None:
     """It may have changed the topic, for all that a few rules can tell."""
     found = clean_rephrased(await rephrase(question, earlier), question, limit=1, history=True)
-    assert plan_queries(question, found) == [found.standalone, question]
+    assert plan_queries(question, found) == [found.standalone, *found.alternatives, question]
+
+
+async def test_an_alternative_carries_less_over_where_there_is_much() -> None:
+    found = await rephrase("and where?", "How often do contractors in Berlin change their API key?")
+    assert len(found.alternatives) == 1
+    assert len(found.alternatives[0]) < len(found.standalone)
+    assert (await rephrase("and where?", KEY)).alternatives == ()
+
+
+@given(st.text(min_size=1).filter(str.strip), st.lists(st.text(), max_size=4), st.integers(0, 4))
+async def test_no_more_alternatives_than_wanted(question: str, earlier: list[str], wanted: int) -> None:
+    history = [HistoryTurn("person", text) for text in earlier]
+    step = Step(name="rephrase", start_ms=0)
+    found = await CarryOverRephraser().rephrase(question, history, alternatives=wanted, step=step)
+    assert len(found.alternatives) <= wanted
+    assert found.standalone not in found.alternatives
 
 
 async def test_without_a_thread_nothing_changes() -> None:

@@ -1,11 +1,16 @@
 """What only a real embedding model can show: questions in other words and other languages."""
 
+from contextlib import suppress
+
 import pytest
 
 from retrieval.answer.events import Source
 from retrieval.answer.extractive.answerer import ExtractiveAnswerer
-from retrieval.answer.protocol import NotCovered
+from retrieval.answer.extractive.rephrase import CarryOverRephraser
+from retrieval.answer.language import language_of
+from retrieval.answer.protocol import HistoryTurn, NotCovered
 from retrieval.models.local import E5Embedder
+from retrieval.trace import Step
 from tests.retrieval.answer.extractive.requests import request, said, source
 
 KEYS = source(
@@ -69,6 +74,32 @@ async def test_what_goes_on_from_the_answer_is_quoted_too(answerer: ExtractiveAn
 
 
 @pytest.mark.parametrize(
+    ("asked", "question"),
+    [
+        ("How often do I change my API key?", "And how long does the old one work?"),
+        ("Wie oft muss ich meinen API-Schlüssel wechseln?", "Und wie lange gilt der alte noch?"),
+        ("¿Cada cuánto cambio mi clave de API?", "¿Y cuánto tiempo funciona la antigua?"),
+    ],
+)
+async def test_a_follow_up_is_not_answered_with_the_answer_before(
+    answerer: ExtractiveAnswerer, asked: str, question: str
+) -> None:
+    first = await said(answerer, request(asked, *SOURCES))
+    history = [HistoryTurn("person", asked), HistoryTurn("assistant", first)]
+    step = Step(name="rephrase", start_ms=0)
+    rephrased = await CarryOverRephraser().rephrase(question, history, alternatives=0, step=step)
+    follow_up = request(question, *SOURCES, standalone=rephrased.standalone, history=history)
+    deltas: list[str] = []
+    # To find nothing is worse than the answer, and better than the same answer again.
+    with suppress(NotCovered):
+        async for delta in answerer.answer(follow_up):
+            deltas.append(delta)
+    assert "every 90 days" not in "".join(deltas)
+    if language_of(question) == "en":
+        assert "The old key works for 24 more hours" in "".join(deltas)
+
+
+@pytest.mark.parametrize(
     ("question", "words", "label"),
     [
         ("What do I do when I have lost my laptop?", "Report a lost laptop", "hardware.md"),
@@ -84,6 +115,21 @@ async def test_other_words_find_the_sentence(
     text = await said(answerer, request(question, *order))
     assert words in text
     assert text.index(f"[{label}]") == text.index("[")
+
+
+async def test_hours_of_one_office_are_not_those_of_another(answerer: ExtractiveAnswerer) -> None:
+    question = "When is the Shanghai office open?"
+    varick = source("The office at 41 Varick Street is open around the clock with your badge.", "ny.md")
+    shanghai = source(
+        "上海办公室的开放时间是周一至周五 8:00 至 20:00。周末进入大楼需要提前一天向行政部门申请。",
+        "sh.md",
+        title="上海办公室指南",
+        headings=("上海办公室指南", "办公时间"),
+        language="zh",
+    )
+    text = await said(answerer, request(question, varick, shanghai))
+    assert "8:00" in text
+    assert "Varick" not in text
 
 
 @pytest.mark.parametrize(
