@@ -96,7 +96,7 @@ class Weights:
         self._normalised = dict(reader.code_points())
         (tensors,) = reader.take("i")
         self._tensors = dict(reader.tensor() for _ in range(tensors))
-        self._table = self._blocks("emb.word", vocabulary, self.hidden)
+        self._table = self.blocks("emb.word", vocabulary, self.hidden)
 
     def pieces(self) -> Pieces:
         """Decoded anew by each call (16 MB), since only a tokenizer being built needs them."""
@@ -125,9 +125,10 @@ class Weights:
 
     def matrix(self, name: str, rows: int, columns: int) -> NDArray[np.float32]:
         """A 4-bit tensor as float32, shape (rows, columns)."""
-        return _dequantise(self._blocks(name, rows, columns))
+        return _dequantise(self.blocks(name, rows, columns))
 
-    def _blocks(self, name: str, rows: int, columns: int) -> NDArray[np.uint8]:
+    def blocks(self, name: str, rows: int, columns: int) -> NDArray[np.uint8]:
+        """A 4-bit tensor as it is stored, shape (rows, columns / 32, 18); see `_BLOCK_BYTES`."""
         _, offset = self._tensors[name]
         shape = (rows, columns // _BLOCK, _BLOCK_BYTES)
         return np.frombuffer(self._map, np.uint8, math.prod(shape), offset).reshape(shape)

@@ -1,11 +1,12 @@
 """The process that embeds in bulk: its priority, its ends, and that its vectors are the same."""
 
 import asyncio
-import multiprocessing
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -78,9 +79,9 @@ def test_interrupts_are_for_its_owner(process: BulkProcess) -> None:
 
 
 def test_one_without_work_ends(cache_dir: Path) -> None:
-    ours, theirs = multiprocessing.Pipe()
-    with ours:
-        serve(theirs, Encoder(cache_dir, 1), idle_seconds=0)
+    ours, theirs = socket.socketpair()
+    with ours, Connection(theirs.detach()) as connection:
+        serve(connection, Encoder(cache_dir, 1), idle_seconds=0)
 
 
 def test_one_that_always_dies_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
