@@ -124,8 +124,10 @@ class Citation(Neutral):
     source_url: str | None = None
 
     def place(self) -> str:
-        """Where in the document, for a line such as `1. Title, p. 3 · Heading`; may be empty."""
-        return place_in(self.name, self.page, self.page_end, self.heading_path)
+        """Where in the document, for a line such as `1. Title, p. 3 · Heading`; may be empty. A heading
+        that is the title is not said twice."""
+        path = self.heading_path if self.heading_path[-1:] != (self.title,) else ()
+        return place_in(self.name, self.page, self.page_end, path)
 
 
 def place_in(name: str, page: int | None, page_end: int | None, heading_path: Sequence[str]) -> str:
