@@ -27,6 +27,8 @@ log = structlog.get_logger()
 
 #: Answers after which Microsoft asks to try again, since the call had no effect.
 _AGAIN: Final = frozenset({412, 502, 504})
+#: There is no such call, and there won't be.
+_NEVER: Final = 501
 #: Calls that leave things the same when they are made twice.
 _SAME: Final = frozenset({"GET", "PUT", "DELETE"})
 #: Seconds waited here when Teams says "later", and between other tries; beyond, the caller decides.
@@ -126,7 +128,7 @@ async def _read(answer: ClientResponse) -> dict[str, Any]:
         raise RateLimited(_seconds(answer.headers.get("Retry-After")))
     if status in _AGAIN and code:  # a page instead is a gateway's, which does not know what came after it
         raise NoEffect(code or str(status))
-    if status >= 500 or status in _AGAIN:
+    if (status >= 500 and status != _NEVER) or status in _AGAIN:
         raise Unclear(code or str(status))
     if status == 413:
         raise TeamsError(status, TOO_LARGE, message)

@@ -227,7 +227,8 @@ async def test_a_place_that_is_gone_is_told_as_that(line: Line, code: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("status", "code"), [(403, "ContentStreamNotAllowed"), (404, "NotFound"), (400, "BadSyntax"), (409, "")]
+    ("status", "code"),
+    [(403, "ContentStreamNotAllowed"), (404, "NotFound"), (400, "BadSyntax"), (409, ""), (501, "None")],
 )
 async def test_other_refusals_are_final_and_no_lost_place(line: Line, status: int, code: str) -> None:
     line.teams.faults.next("send", Fails(status, code))
