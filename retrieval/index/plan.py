@@ -18,8 +18,10 @@ DENSE = "dense"
 BM25 = "bm25"
 
 #: Entries of each list beyond the limit that take part in the fusion: the deeper, the lower the floor of a
-#: list. In `bench/fusion.py` 28 are better than 10 on most sets, and on none clearly worse.
+#: list. In `bench/fusion.py` 28 are better than 10 on most sets, and on none clearly worse. The lists of
+#: several queries share them, since each entry costs time, but for `LEAST_DEEPER`.
 DEEPER = 28
+LEAST_DEEPER = 10
 #: Entries of a single list beyond the limit. Among equal scores Qdrant cuts at random, so we cut.
 SPARE = 16
 
@@ -75,7 +77,9 @@ def rankings_of(
 def plan_of(
     rankings: tuple[Ranking, ...], where: Where, corpus: Where, passages: int, *, limit: int
 ) -> Plan:
-    return Plan(rankings, where, corpus, passages, limit + (DEEPER if len(rankings) > 1 else SPARE))
+    queries = len({ranking.number for ranking in rankings})
+    deeper = max(LEAST_DEEPER, DEEPER // max(1, queries)) if len(rankings) > 1 else SPARE
+    return Plan(rankings, where, corpus, passages, limit + deeper)
 
 
 def hits_of(found: Found, plan: Plan, fusion: Fusion, *, limit: int, explain: bool) -> Hits:
@@ -85,11 +89,12 @@ def hits_of(found: Found, plan: Plan, fusion: Fusion, *, limit: int, explain: bo
     publishes, only chunks of the newer one stay.
     """
     payloads = {row.id: row.payload for rows in found for row in rows}
-    versions = {key: VersionKey.parse(payload[VERSION]) for key, payload in payloads.items()}
+    versions = {text: VersionKey.parse(text) for text in {each[VERSION] for each in payloads.values()}}
     newest: dict[str, VersionKey] = {}
     for version in versions.values():
         newest[version.document_id] = max(version, newest.get(version.document_id, version))
-    stays = {key for key, version in versions.items() if newest[version.document_id] == version}
+    old = {text for text, version in versions.items() if newest[version.document_id] != version}
+    stays = {key for key, payload in payloads.items() if payload[VERSION] not in old}
     lists = [
         _ranked(ranking, rows, stays, plan) for ranking, rows in zip(plan.rankings, found, strict=True)
     ]
