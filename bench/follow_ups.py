@@ -2,11 +2,11 @@
 
     python -m bench.follow_ups [../shared/data/retrieval] [--cache DIR] [--sets mtrag ...] [--prompts]
 
-nDCG@10 of a hybrid search (reciprocal rank fusion) on each set of `bench/conversations.py`, for the question
-as asked ("last"), with the question before it ("previous + last"), with every earlier question, and as
-`CarryOverRephraser` has it; differences with 95 % intervals of a paired bootstrap over conversations. Rules
-and constants were chosen on "dev" conversations alone. "touched" is the share of questions that are changed,
-of those that a person has left as they were and of the others.
+nDCG@10 of a hybrid search (reciprocal rank fusion) on each set of `bench/conversations.py`, for the
+question as asked ("last"), with the question before it ("previous + last"), with every earlier question, and
+as `CarryOverRephraser` has it; differences with 95 % intervals of a paired bootstrap over conversations. Rules
+and constants were chosen on the conversations of "dev" alone. "touched" is the share of questions that are
+changed, of those to which a person has added no word and of the others.
 
 With `--prompts`: what a model that rewrites perfectly could do with the parts of a thread that it is given:
 the share of the words added by a person that stand in them, the tokens that they cost, and nDCG@10 of the
@@ -33,7 +33,7 @@ from retrieval.answer.budget import estimate_tokens, rephrase_turns
 from retrieval.answer.extractive.question import content_terms
 from retrieval.answer.extractive.rephrase import CarryOverRephraser
 from retrieval.answer.language import language_of
-from retrieval.answer.queries import plan_queries, same
+from retrieval.answer.queries import plan_queries
 from retrieval.models.local import E5Embedder
 from retrieval.trace import Step
 
@@ -121,10 +121,10 @@ async def compare(searched: Searched) -> None:
     if tasks[0].rewrite is None:
         print(f"{searched.data.name:18} touched {touched.mean():.3f} of all")
         return
-    left = np.array([task.rewrite is not None and same(task.rewrite, task.question) for task in tasks])
+    left = np.array([not _keys(task.rewrite or "") - _keys(task.question) for task in tasks])
     print(
-        f"{searched.data.name:18} touched {touched[left].mean():.3f} of the {left.sum()} that a person left "
-        f"alone, {touched[~left].mean():.3f} of the others"
+        f"{searched.data.name:18} touched {touched[left].mean():.3f} of the {left.sum()} to which a person "
+        f"added nothing, {touched[~left].mean():.3f} of the others"
     )
 
 
@@ -139,9 +139,11 @@ async def prompts(searched: Searched) -> None:
             for task, keys, part in zip(tasks, wanted, parts, strict=True)
         ]
         scores = await searched.scores(queries)
+        share = sum(held) / sum(map(len, wanted))
+        tokens = np.mean([estimate_tokens(part) for part in parts])
         print(
-            f"{searched.data.name:18} {name:26} holds {sum(held) / sum(map(len, wanted)):.3f} of the words, "
-            f"{np.mean([estimate_tokens(part) for part in parts]):5.0f} tokens, nDCG@10 {scores.mean():.4f}",
+            f"{searched.data.name:18} {name:26} holds {share:.3f} of the words, {tokens:5.0f} tokens, "
+            f"nDCG@10 {scores.mean():.4f}",
             flush=True,
         )
 

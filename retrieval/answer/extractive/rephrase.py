@@ -19,6 +19,8 @@ from retrieval.trace import Step
 FEWER_WORDS = 3
 #: A question of more topical words stands on its own where a name can't be told by its capital.
 SHORT = 3
+#: ... and one of so many does anywhere, unless it points back.
+LONG = 6
 #: "Germany?" and "Rental property" go on from something, whatever they name.
 _FRAGMENT_WORDS = 2
 
@@ -84,7 +86,9 @@ def goes_on(question: str) -> bool:
     if language in NO_CAPITALS:
         return points_back or (length <= SHORT and not named)
     named = named or bool(names_in(question))
-    return not named or (points_back and length <= SHORT)
+    if named:
+        return points_back and length <= SHORT
+    return points_back or length < LONG
 
 
 def _cue(kind: str, question: str, language: str) -> bool:

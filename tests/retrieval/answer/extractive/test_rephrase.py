@@ -62,6 +62,8 @@ async def test_a_follow_up_gets_the_topic_of_its_thread(earlier: str, question: 
         (KEY, "How many vacation days do people in Berlin get?"),
         (KEY, "What does ERR_CONN_4092 mean?"),
         (KEY, "Which VPN client does the Madrid office use?"),
+        # It names nothing, but says at length what it is about.
+        (KEY, "Do part-time employees get travel expenses refunded for private cars?"),
         (HOLIDAYS, "Wie oft muss ich meinen API-Schlüssel wechseln?"),
         (KEY_ZH, "上海办公室的打印机在哪里？"),
         ("Combien de jours de congé ai-je ?", "Où se trouve le bureau de Lyon ?"),
