@@ -13,6 +13,7 @@ from playwright.async_api import Page, TimeoutError, async_playwright
 #: Milliseconds: the machine may be busy.
 _PATIENCE: Final = 30_000
 _SIZE: Final = {"width": 1100, "height": 800}
+_HIDE: Final = "all => all.forEach(one => one.parentElement.parentElement.style.visibility = 'hidden')"
 #: Height of the Playground's own bar; milliseconds until what fades in is there.
 _BAR, _CALM = 50, 600
 
@@ -79,9 +80,7 @@ class Window:
             await page.mouse.move(1, 1)
         await page.set_viewport_size({"width": _SIZE["width"], "height": height})
         remarks = page.get_by_text("is not supported yet in Microsoft 365 Agents playground")
-        await remarks.evaluate_all(
-            "all => all.forEach(one => one.parentElement.style.visibility = 'hidden')"
-        )
+        await remarks.evaluate_all(_HIDE)
         await page.wait_for_timeout(_CALM)
         clip = {"x": 0, "y": _BAR, "width": _SIZE["width"], "height": height - _BAR}
         await page.screenshot(path=path, clip=clip)  # pyright: ignore[reportArgumentType]

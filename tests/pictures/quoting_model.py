@@ -8,27 +8,41 @@ import json
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from aiohttp import web
 
 _SOURCE: Final = re.compile(r'<source label="(\[\d+\])"[^>]*>\n(.*?)\n</source>', re.DOTALL)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
+_WORD: Final = re.compile(r"\w{3,}")
 _USAGE: Final = {"prompt_tokens": 900, "completion_tokens": 60, "total_tokens": 960}
 
 
 def quoted(prompt: str, *, sentences: int = 3) -> str:
-    """The beginning of the first source that is prose, each sentence with the source's label."""
+    """Of the first source that is prose, each sentence with the source's label: from the one on that has
+    most of the question's words."""
+    asked = _WORD.findall(prompt.rpartition("Question:")[2].lower())
     for label, text in _SOURCE.findall(prompt):
         if "|" not in text and "```" not in text:
-            said = _SENTENCE.split(" ".join(text.split()))[:sentences]
-            return " ".join(f"{sentence} {label}" for sentence in said)
+            all_said = _SENTENCE.split(" ".join(text.split()))
+            shared = [sum(word in said.lower() for word in asked) for said in all_said]
+            first = shared.index(max(shared))
+            return " ".join(f"{said} {label}" for said in all_said[first : first + sentences])
     return "NOT_COVERED"
 
 
+@dataclass
+class QuotingModel:
+    """`url` is its base address; `pause` are seconds before each word."""
+
+    pause: float
+    url: str = ""
+
+
 @asynccontextmanager
-async def quoting_model(pause: float) -> AsyncGenerator[str]:
-    """Gives its base address. `pause`: seconds before each word."""
+async def quoting_model(pause: float) -> AsyncGenerator[QuotingModel]:
+    model = QuotingModel(pause)
 
     async def complete(request: web.Request) -> web.StreamResponse:
         body: dict[str, Any] = await request.json()
@@ -41,7 +55,7 @@ async def quoting_model(pause: float) -> AsyncGenerator[str]:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for word in re.findall(r"\S+\s*", text):
-            await asyncio.sleep(pause)
+            await asyncio.sleep(model.pause)
             await _send(response, {"content": word}, None)
         await _send(response, {}, "stop")
         await response.write(b"data: [DONE]\n\n")
@@ -53,7 +67,8 @@ async def quoting_model(pause: float) -> AsyncGenerator[str]:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        model.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        yield model
     finally:
         await runner.cleanup()
 

@@ -51,7 +51,7 @@ async def visit(cli: Path, data: Path) -> AsyncGenerator[Visit]:
             "LOG_LEVEL": "info", "LOG_FORMAT": "json",
             "TEAMS_PLAYGROUND": "true", "TEAMS_GRAPH": "false", "TEAMS_FILE_ORIGIN": relay.url,
             "TEAMS_ADMINS": WORLD["currentUser"]["aadObjectId"],
-            "ANSWER_MODEL": "openai:quoting", "OPENAI_BASE_URL": model, "OPENAI_API_KEY": "none",
+            "ANSWER_MODEL": "openai:quoting", "OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none",
             "FEATURE_FLAG_REPHRASE": "false", "FEATURE_FLAG_DOC_SUMMARIES": "false",
         }  # fmt: skip
         os.environ.update(environment)
@@ -61,7 +61,7 @@ async def visit(cli: Path, data: Path) -> AsyncGenerator[Visit]:
         stack.push_async_callback(served.kill, signal.SIGTERM)
         client = await stack.enter_async_context(playground(cli, f"{relay.url}/api/messages", data))
         view = await stack.enter_async_context(window(client.url))
-        yield Visit(client, relay, view)
+        yield Visit(client, relay, view, model)
 
 
 async def kept_thumbs() -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from tests.pictures.playground import WORLD, Exchange, Json, Playground, Relay, until
 from tests.pictures.playground_window import Window
+from tests.pictures.quoting_model import QuotingModel
 
 PERSONAL: Final = WORLD["personalChat"]["id"]
 GROUP: Final = WORLD["groupChat"]["id"]
@@ -25,6 +26,7 @@ class Visit:
     client: Playground
     relay: Relay
     window: Window
+    model: QuotingModel
     pictures: Path = Path()
 
     def mark(self) -> int:
@@ -49,6 +51,15 @@ class Visit:
             return next((m for m in said if m.get("aiEntity") and m.get("text")), None)
 
         return await until(finished, "answer", seconds=60)
+
+    async def settled(self, since: int, conversation: str) -> int:
+        """Nothing of the bot's says any more that it is on its way. Gives how many texts there are."""
+
+        def texts() -> list[str]:
+            return [m["text"] for m in self.messages(since, conversation) if m.get("text")]
+
+        await until(lambda: not any(text.endswith("…") for text in texts()), "end of what is on its way")
+        return len(texts())
 
     async def card(self, since: int, conversation: str, words: str) -> Json:
         """A message whose card says that."""
