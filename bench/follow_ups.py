@@ -2,11 +2,11 @@
 
     python -m bench.follow_ups [../shared/data/retrieval] [--cache DIR] [--sets mtrag ...] [--prompts]
 
-nDCG@10 of a hybrid search (reciprocal rank fusion) on each set of `bench/conversations.py`, for the
-question as asked ("last"), with the question before it ("previous + last"), with every earlier question, and
-as `CarryOverRephraser` has it; differences with 95 % intervals of a paired bootstrap over conversations. Rules
-and constants were chosen on the conversations of "dev" alone. "touched" is the share of questions that are
-changed, of those to which a person has added no word and of the others.
+nDCG@10 of a hybrid search (reciprocal rank fusion) on each set of `bench/conversations.py`: for the
+question as asked ("last"), with the question before it ("previous + last"), with every earlier question,
+and as `CarryOverRephraser` has it; differences with 95 % intervals of a paired bootstrap over
+conversations. Rules and constants were chosen on the conversations of "dev" alone. "touched" is the share
+of questions that are changed, of those to which a person has added no word and of the others.
 
 With `--prompts`: what a model that rewrites perfectly could do with the parts of a thread that it is given:
 the share of the words added by a person that stand in them, the tokens that they cost, and nDCG@10 of the

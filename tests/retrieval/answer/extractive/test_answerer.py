@@ -1,9 +1,11 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.answer.extractive.answerer import ExtractiveAnswerer
-from retrieval.answer.protocol import NotCovered
+from retrieval.answer.protocol import Length, NotCovered
 from tests.doubles.models import HashEmbedder
 from tests.retrieval.answer.extractive.requests import labels_in, request, said, source
 from tests.retrieval.answer.extractive.test_units import LINES
@@ -133,3 +135,26 @@ async def test_every_word_of_an_answer_stands_in_its_source(question: str, texts
     known = {s.label for s in sources}
     assert text.strip()
     assert known & set(labels_in(text))
+
+
+@pytest.mark.parametrize("length", ["concise", "steps", "detailed"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "After how many days do API keys expire?",
+        "How do I claim expenses?",
+        "Limit for the city of Paris?",
+    ],
+)
+async def test_every_mark_names_the_passage_that_the_words_before_it_come_from(
+    answerer: ExtractiveAnswerer, question: str, length: Length
+) -> None:
+    sources = {each.label: each.chunk.text for each in (KEYS, TRAVEL)}
+    text = await said(answerer, request(question, TRAVEL, KEYS, length=length))
+    begin = 0
+    for mark in re.finditer(r"\[(keys\.md|2)\]", text):
+        words = re.findall(r"\w+", text[begin : mark.start()].split("---")[-1])
+        assert words
+        assert set(words) <= set(re.findall(r"\w+", sources[mark.group(1)])), text
+        begin = mark.end()
+    assert not re.search(r"\w", text[begin:])
