@@ -15,7 +15,8 @@ from typing import Final
 import numpy as np
 
 from retrieval.models.local.child import python_module
-from retrieval.models.local.weights import NAME
+from retrieval.models.local.store import graph_file
+from retrieval.models.local.weights import NAME, locate
 from retrieval.models.protocol import ErrorKind, ModelError, Vectors
 
 #: The first byte of an answer: float32 rows follow, or JSON of a `ModelError`'s kind and message.
@@ -98,6 +99,7 @@ class BulkProcess:
         return connection.recv_bytes()
 
     def _start(self) -> Connection:
+        graph_file(self._cache, *locate())  # Building it at a low priority could take minutes.
         ours, theirs = socket.socketpair()
         with theirs:
             command, environment = python_module(

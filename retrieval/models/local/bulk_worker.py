@@ -7,6 +7,7 @@ asked for a while.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -28,13 +29,11 @@ IDLE_SECONDS: Final = 30.0
 
 def serve(connection: Connection, encoder: Encoder, idle_seconds: float = IDLE_SECONDS) -> None:
     """Answer until the other end closes or is silent for `idle_seconds`."""
-    try:
+    with contextlib.suppress(EOFError, ConnectionError):
         while connection.poll(idle_seconds):
             texts: list[str] = json.loads(connection.recv_bytes())
             rows = [encoder.encode(text, "passage").tobytes() for text in texts]
             connection.send_bytes(VECTORS + b"".join(rows))
-    except (EOFError, ConnectionError):
-        pass
 
 
 def main(descriptor: int, cache: Path, threads: int) -> None:
@@ -44,7 +43,8 @@ def main(descriptor: int, cache: Path, threads: int) -> None:
         try:
             encoder = Encoder(cache, threads)
         except ModelError as error:
-            connection.send_bytes(FAILURE + json.dumps([error.kind, str(error)]).encode())
+            with contextlib.suppress(ConnectionError):
+                connection.send_bytes(FAILURE + json.dumps([error.kind, str(error)]).encode())
         else:
             serve(connection, encoder)
 

@@ -35,6 +35,10 @@ def running(process: BulkProcess) -> psutil.Process:
     return psutil.Process(process.pid)
 
 
+def unprepared(cache: Path, weights: Path, version: str) -> Path:
+    return cache
+
+
 def instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Another program stands in for the process."""
 
@@ -42,6 +46,7 @@ def instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
         return [sys.executable, "-c", code], dict(os.environ)
 
     monkeypatch.setattr(bulk, "python_module", python_module)
+    monkeypatch.setattr(bulk, "graph_file", unprepared)
 
 
 def test_it_has_a_lower_priority_in_the_same_session(process: BulkProcess) -> None:
@@ -103,7 +108,12 @@ def test_one_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert process.pid is None
 
 
-def test_one_that_cannot_load_the_model_says_why(tmp_path: Path) -> None:
+@pytest.mark.parametrize("prepares", [True, False])
+def test_one_that_cannot_load_the_model_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prepares: bool
+) -> None:
+    if not prepares:
+        monkeypatch.setattr(bulk, "graph_file", unprepared)
     (tmp_path / "file").touch()
     process = BulkProcess(tmp_path / "file", 1)
     with pytest.raises(ModelError, match="can't be prepared") as caught:
