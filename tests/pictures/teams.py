@@ -97,5 +97,5 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     try:
         Console().print(asyncio.run(run(asked.playground.resolve(), asked.folder)))
-    except AssertionError as failed:
+    except (AssertionError, RuntimeError) as failed:
         sys.exit(str(failed))
