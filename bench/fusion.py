@@ -103,8 +103,8 @@ def tasks(folder: Path, every: int) -> Iterator[Task]:
 def _questions(data: Dataset) -> list[tuple[str, dict[str, int]]]:
     numbers = {document.id: str(number) for number, document in enumerate(data.corpus)}
     return [
-        (data.queries[key].text, {numbers[d]: gain for d, gain in data.qrels[key].items() if d in numbers})
-        for key in sorted(data.queries)
+        (text, {numbers[d]: gain for d, gain in data.qrels[key].items() if d in numbers})
+        for key, text in sorted(data.queries.items())
     ]
 
 
