@@ -1,0 +1,1 @@
+"""The parts of `bench/local_reranker.py`: a first stage, features, late interaction, a fit."""
