@@ -7,6 +7,7 @@ MTRAG's questions over its pool of passages: those that it answers, and those th
 without it. A threshold is chosen on half of the conversations or articles (dev), so that the share in the
 first column of their answerable questions scores above it; then both shares are told for the other half
 (test), with 95 % intervals of a bootstrap over conversations or articles. "as set" is the product's own.
+"precision" is that of the answers to as many questions with an answer as without.
 """
 
 from __future__ import annotations
