@@ -5,16 +5,17 @@
 
 The best 36 passages of the hybrid search (`retrieval/index/fusion.py`) are put in another order, and
 nDCG@10 is compared with that of the fused order, question by question, with 95 % bootstrap intervals.
-"features" is a linear model of what `bench/reranking/features.py` tells of a passage; its weights, and those
-of the other fitted models, come from the other families of sets (`--home`: from half of the tested one, too,
-which bounds what such a model could reach). "maxsim" is late interaction over the embedder's token vectors
-less their mean, and "mixed" its share between the candidates' least and greatest, added to the fused score;
-in both nothing is fitted. "bits" keeps of each passage token the signs of its 384 numbers: 48 bytes.
+"features" is a linear model of what `bench/reranking/features.py` tells of a passage; its weights, and
+those of the other fitted models, come from the other families of sets (`--home`: from half of the tested
+one, too, which bounds what such a model could reach). "maxsim" is late interaction over the embedder's
+token vectors less their mean, and "mixed" its share between the candidates' least and greatest, added to
+the fused score; in both nothing is fitted. "bits" keeps of each passage token the signs of its 384
+numbers: 48 bytes.
 
-Gain in nDCG@10. Features: XQuAD's every second question, learnt from every fifth of these, 377 of mtrag, 588
-of drcd, 162 of nfcorpus. Late interaction: every fourth question of XQuAD, every eighth across languages. A
-dash was not measured. The command takes fewer questions unless told `--more`, so its figures differ within
-the intervals.
+Gain in nDCG@10. Features: XQuAD's every second question, learnt from every fifth of these, 377 of mtrag,
+588 of drcd, 162 of nfcorpus. Late interaction: every fourth question of XQuAD, every eighth across
+languages. A dash was not measured. The command takes fewer questions unless told `--more`, so its figures
+differ within the intervals.
 
                 hybrid          features                  mixed                 maxsim
     xquad en      .981  +.000 (-.004, +.004)  +.004 (-.002, +.011)  +.004 (-.004, +.012)
@@ -36,12 +37,12 @@ the intervals.
 in English. With pooled windows instead of tokens it is +.014 to +.049 across languages; where windows alone
 decide, English loses .019 and Chinese .026.
 
-Decision: off. For 36 new passages the features take about 70 ms of one core; they gain on a set or two, give
-nothing in most languages and lose .051 from Spanish to English. Late interaction pays in every pair of
-languages, and in the same language it gains in Chinese only, with no loss in English and Arabic. But the
-passages take 3.7 s (one core, under load) to encode at the question, so it needs their tokens in the index:
-then it is 4 ms a question, 6 ms from bits, at 48 bytes a token, which is about 10 kB a passage of 200.
-"""
+Decision: off. For 36 new passages the features take about 70 ms of one core; they gain on a set or two,
+give nothing in most languages and lose .051 from Spanish to English. Late interaction pays in every pair
+of languages, and in the same language it gains in Chinese only, with no loss in English and Arabic. But
+the passages take 3.7 s (one core, under load) to encode at the question, so it needs their tokens in the
+index: then it is 4 ms a question, 6 ms from bits, at 48 bytes a token, which is about 10 kB a passage of
+200."""
 
 from __future__ import annotations
 
