@@ -86,7 +86,9 @@ async def bench(rounds: int, questions: int) -> None:
 
 
 def spread(alone: list[float], beside: list[float], percent: int) -> tuple[float, float]:
-    low, high = (statistics.quantiles(times, n=100)[percent - 1] for times in (alone, beside))
+    low, high = (
+        statistics.quantiles(times, n=100, method="inclusive")[percent - 1] for times in (alone, beside)
+    )
     return low, high
 
 
