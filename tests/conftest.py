@@ -19,7 +19,7 @@ settings.load_profile("fixed")
 
 
 def _brief(out: TextIO, error: ExcInfo) -> None:
-    """Tests of bad days log hundreds of errors; a traceback with all variables takes a tenth of a second."""
+    """Tests of bad days log hundreds of errors; a whole traceback takes a tenth of a second."""
     out.write(f"\n{error[1]!r}")
 
 
