@@ -14,6 +14,12 @@ from tests.retrieval.evaluation.test_compare import cell, report
 pytestmark = pytest.mark.xdist_group("app")
 
 
+@pytest.fixture(autouse=True)
+def _logs_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command sets the logs of its process to its own stream, which is closed here after it."""
+    monkeypatch.setattr("bot.console.configure_logging", lambda *_args, **_more: None)
+
+
 def kb(*words: str, code: int = 0) -> str:
     done = CliRunner().invoke(app, ["eval", *words], catch_exceptions=False)
     assert done.exit_code == code, done.output
