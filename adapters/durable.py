@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
@@ -26,6 +27,32 @@ class Incoming(Neutral):
     payload: dict[str, Any]
     #: How many times the work was begun. More than 1: a process died or was stopped in the middle.
     starts: int = 0
+
+
+def incoming(
+    kind: str,
+    name: str,
+    *,
+    prefix: str,
+    platform: str,
+    lane: str,
+    payload: dict[str, Any],
+    also: tuple[str, ...] = (),
+) -> Incoming:
+    """With an id, beginning with `prefix`, that a resend has too.
+
+    Args:
+        name: what the event is known by; `also` names it too.
+    """
+    digest = hashlib.sha256(f"{kind}:{name}".encode()).hexdigest()[:24]
+    return Incoming(
+        id=f"{prefix}{digest}",
+        platform=platform,
+        lane=lane,
+        names=(f"{kind}:{name}", *also),
+        kind=kind,
+        payload=payload,
+    )
 
 
 class Inbox(Protocol):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 import structlog
 
-from adapters.tasks import unbroken
+from adapters.pump import Pump
 
 log = structlog.get_logger()
 
@@ -45,26 +44,20 @@ class Edits(Generic[M]):
     take its place; after a kill they take the place of what the killed process has posted."""
 
     def __init__(self, place: Place[M], failures: Failures, *, every: float = EVERY) -> None:
-        self._place, self._failures, self._every = place, failures, every
+        self._place, self._failures = place, failures
         self._newest: M | None = None
         self._shown: M | None = None
-        self._changed = asyncio.Event()
-        self._pump: asyncio.Task[None] | None = None
+        self._pump = Pump(self._put, lambda: every)
         #: There is no place for the message: the work goes on unseen.
         self.nowhere = False
 
     def show(self, message: M) -> None:
         self._newest = message
-        self._changed.set()
-        if self._pump is None:
-            self._pump = asyncio.create_task(self._pumping(), name="edits")
+        self._pump.wake()
 
     async def close(self) -> None:
         """Stop showing; the last state stays as it is."""
-        if self._pump is not None:
-            self._pump.cancel()
-            await asyncio.wait([self._pump])
-            self._pump = None
+        await self._pump.stop()
 
     async def finish(self, message: M) -> None:
         """Show the end. Raises `Failures.unclear` where it could not be shown, for the work to be begun
@@ -75,16 +68,9 @@ class Edits(Generic[M]):
         except self._failures.nowhere as error:
             self._lost(error)
 
-    async def _pumping(self) -> None:
-        while not self.nowhere:
-            await self._changed.wait()
-            self._changed.clear()
-            await unbroken(self._put())
-            await asyncio.sleep(self._every)
-
     async def _put(self) -> None:
         message = self._newest
-        if message is None or message == self._shown:
+        if self.nowhere or message is None or message == self._shown:
             return
         try:
             await self._place.put(0, message, final=False, tries=1)

@@ -7,17 +7,15 @@ narrowly as can be.
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import ConversationKind, Person
+from adapters.remembered import Remembered
 from adapters.slack.context import Channel, Installed
 from adapters.slack.errors import NoPlace, Unclear, attempt, reason_of
 
@@ -32,20 +30,11 @@ _SIZE: Final = 20_000
 Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    value: dict[str, Any] | None
-    #: When Slack told, or failed to.
-    at: float
-
-
 class SlackPeople:
     """`size` is how many people and channels are kept; those that were not needed longest go first."""
 
     def __init__(self, *, now: Callable[[], float] = time.monotonic, size: int = _SIZE) -> None:
-        self._now, self._size = now, size
-        self._known: OrderedDict[Key, _Known] = OrderedDict()
-        self._asking: dict[Key, asyncio.Task[dict[str, Any] | None]] = {}
+        self._known = Remembered[Key, dict[str, Any]](now, size=size, failed=FAILED)
 
     async def person(self, installed: Installed, user: str) -> Person:
         found = await self._user(installed, user)
@@ -104,34 +93,20 @@ class SlackPeople:
     async def _get(
         self, key: Key, fresh: float, ask: Callable[[], Awaitable[Any]]
     ) -> dict[str, Any] | None:
-        known = self._known.get(key)
-        if known is not None and self._now() < known.at + (FAILED if known.value is None else fresh):
-            self._known.move_to_end(key)
-            return known.value
-        task = self._asking.get(key)
-        if task is None:
-            task = asyncio.create_task(self._ask(key, ask))
-            self._asking[key] = task
-            task.add_done_callback(lambda _done: self._asking.pop(key, None))
-        # One who goes away does not take the answer from the others who wait for it.
-        return await asyncio.shield(task)
+        return await self._known.get(key, fresh, lambda: self._ask(key[0], ask))
 
-    async def _ask(self, key: Key, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any] | None:
+    async def _ask(self, what: str, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any] | None:
         value: dict[str, Any] | None = None
         try:
-            answer = (await attempt(ask)).get(key[0])
+            answer = (await attempt(ask)).get(what)
             if isinstance(answer, list):
                 groups = cast("list[dict[str, Any]]", answer)
                 answer = {str(group.get("id")): list(group.get("users") or []) for group in groups}
             value = cast("dict[str, Any]", answer) if isinstance(answer, dict) else None
             if value is None:
-                log.warning("slack_not_told", what=key[0], error="no such field")
+                log.warning("slack_not_told", what=what, error="no such field")
         except (Unclear, NoPlace, SlackApiError) as error:
-            log.warning("slack_not_told", what=key[0], error=reason_of(error))
-        self._known[key] = _Known(value, self._now())
-        self._known.move_to_end(key)
-        while len(self._known) > self._size:
-            self._known.popitem(last=False)
+            log.warning("slack_not_told", what=what, error=reason_of(error))
         return value
 
 

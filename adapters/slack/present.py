@@ -14,12 +14,12 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.conversation import Delta, Reply, Working
+from adapters.pump import Pump
 from adapters.slack import limits
 from adapters.slack.deliver import Delivery
 from adapters.slack.errors import NoPlace, RateLimited, Unclear, attempt, code_of, reason_of
 from adapters.slack.plan import Plan
 from adapters.slack.render import SlackMessage, render, streamed_text
-from adapters.tasks import unbroken
 
 log = structlog.get_logger()
 
@@ -52,8 +52,9 @@ class Presenter:
         self._stream_began = 0.0
         self._shown = ""
         self._edits = 0
-        self._changed = asyncio.Event()
-        self._pump: asyncio.Task[None] | None = None
+        #: Seconds that Slack wants to be left alone for.
+        self._later = 0.0
+        self._pump = Pump(self._flush, self._pause, begin=self._begin)
 
     def show(self, event: Working | Delta) -> None:
         match event:
@@ -61,30 +62,22 @@ class Presenter:
                 self._plan.add(event)
             case Delta(text=text):
                 self._text += text
-        self._changed.set()
-        if self._pump is None:
-            self._pump = asyncio.create_task(self._pumping(), name="slack-present")
+        self._pump.wake()
 
     async def end(self) -> None:
         """Stop showing. Raises nothing: the final message is put in place whatever happened here."""
-        if self._pump is not None:
-            self._pump.cancel()
-            await asyncio.wait([self._pump])
+        await self._pump.stop()
         if self._stream is not None:
             await self._stop_stream()
 
-    async def _pumping(self) -> None:
+    async def _begin(self) -> None:
         await self._status()
         await asyncio.sleep(PATIENCE)
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            await unbroken(self._flush())
-            await asyncio.sleep(self._pause())
 
     def _pause(self) -> float:
+        later, self._later = self._later, 0.0
         if self._stream is not None:
-            return APPEND_EVERY
+            return max(APPEND_EVERY, later)
         return EDIT_EVERY if self._edits < 8 else EDIT_SLOWER
 
     async def _status(self) -> None:
@@ -178,7 +171,7 @@ class Presenter:
             )
         except RateLimited as error:
             self._sent = before
-            await asyncio.sleep(min(error.seconds, EDIT_SLOWER))
+            self._later = min(error.seconds, EDIT_SLOWER)
         except SlackApiError as error:
             self._stream = None  # edits go on with the same message
             if code_of(error) == STOPPED:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Final
 
+from adapters import durable
 from adapters.durable import Incoming
 
 PLATFORM: Final = "slack"
@@ -35,12 +35,5 @@ def incoming(
     kind: str, name: str, *, lane: str, payload: dict[str, Any], also: tuple[str, ...] = ()
 ) -> Incoming:
     """`name` is what the event is known by, such as "T1:C1:1700000000.000100"; `also` names it too."""
-    digest = hashlib.sha256(f"{kind}:{name}".encode()).hexdigest()[:24]
-    return Incoming(
-        id=f"s{digest}",
-        platform=DOCUMENTS if kind in (UPLOAD, SAVE_THREAD) else PLATFORM,
-        lane=lane,
-        names=(f"{kind}:{name}", *also),
-        kind=kind,
-        payload=payload,
-    )
+    queue = DOCUMENTS if kind in (UPLOAD, SAVE_THREAD) else PLATFORM
+    return durable.incoming(kind, name, prefix="s", platform=queue, lane=lane, payload=payload, also=also)

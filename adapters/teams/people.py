@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
 
 from adapters.conversation import Person
+from adapters.remembered import Remembered
 from adapters.teams.context import Connector, Graph
 from adapters.teams.errors import NoGraph, TeamsError, Unclear, reason_of
 from adapters.teams.reference import Reference
@@ -31,13 +30,6 @@ _PATIENCE: Final = 3.0
 #: Seconds that Teams is asked for a member, in all.
 _LONGEST: Final = 15.0
 _STRANGE: Final = frozenset({"guest", "anonymous"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    member: dict[str, Any] | None
-    #: When Teams told, or failed to.
-    at: float
 
 
 class TeamsPeople:
@@ -56,9 +48,7 @@ class TeamsPeople:
             admins: directory ids in small letters; without any, owners are admins in their team.
         """
         self._connector, self._graph, self._admins = connector, graph, admins
-        self._now, self._size = now, size
-        self._known: OrderedDict[tuple[str, str, str], _Known] = OrderedDict()
-        self._asking: dict[tuple[str, str, str], asyncio.Task[dict[str, Any] | None]] = {}
+        self._known = Remembered[tuple[str, str, str], dict[str, Any]](now, size=size, failed=FAILED)
 
     async def person(self, reference: Reference, user: str, *, aad: str = "", name: str = "") -> Person:
         member = await self._member(reference, user)
@@ -90,32 +80,16 @@ class TeamsPeople:
 
     async def _member(self, reference: Reference, user: str) -> dict[str, Any] | None:
         key = (reference.tenant, reference.channel, user)
-        known = self._known.get(key)
-        if known is not None and self._now() < known.at + (FAILED if known.member is None else FRESH):
-            self._known.move_to_end(key)
-            return known.member
-        task = self._asking.get(key)
-        if task is None:
-            task = asyncio.create_task(self._ask(key, reference))
-            self._asking[key] = task
-            task.add_done_callback(lambda _done: self._asking.pop(key, None))
-        # One who goes away does not take the answer from the others who wait for it.
-        return await asyncio.shield(task)
+        return await self._known.get(key, FRESH, lambda: self._ask(reference, user))
 
-    async def _ask(self, key: tuple[str, str, str], reference: Reference) -> dict[str, Any] | None:
+    async def _ask(self, reference: Reference, user: str) -> dict[str, Any] | None:
         member: dict[str, Any] | None = None
         try:
             async with asyncio.timeout(_LONGEST):
-                member = await self._connector.member(reference, key[2])
+                member = await self._connector.member(reference, user)
         except (TeamsError, Unclear, TimeoutError) as error:
             log.warning("teams_member_not_told", error=reason_of(error))
-        if not member or not member.get("id"):
-            member = None
-        self._known[key] = _Known(member, self._now())
-        self._known.move_to_end(key)
-        while len(self._known) > self._size:
-            self._known.popitem(last=False)
-        return member
+        return member if member and member.get("id") else None
 
 
 def _is_guest(member: dict[str, Any], reference: Reference) -> bool:

@@ -15,7 +15,7 @@ import structlog
 
 from adapters.answering import Presenter
 from adapters.conversation import Delta, Working
-from adapters.tasks import unbroken
+from adapters.pump import Pump
 from adapters.teams import limits
 from adapters.teams.deliver import Delivery
 from adapters.teams.errors import RateLimited, TeamsError, Unclear, reason_of
@@ -51,10 +51,9 @@ class _Showing(ABC):
     def __init__(self, delivery: Delivery) -> None:
         self._delivery = delivery
         self._line, self._text = _FIRST, ""
-        self._changed = asyncio.Event()
         #: Seconds that Teams wants to be left alone for.
         self._later = 0.0
-        self._pump: asyncio.Task[None] | None = None
+        self._pump = Pump(self._try, self._rest, begin=self._begin)
 
     def show(self, event: Working | Delta) -> None:
         match event:
@@ -62,23 +61,14 @@ class _Showing(ABC):
                 self._line = text
             case Delta(text=text):
                 self._text += text
-        self._changed.set()
-        if self._pump is None:
-            self._pump = asyncio.create_task(self._pumping(), name="teams-present")
+        self._pump.wake()
 
     async def end(self) -> None:
-        if self._pump is not None:
-            self._pump.cancel()
-            await asyncio.wait([self._pump])
+        await self._pump.stop()
 
-    async def _pumping(self) -> None:
-        await self._begin()
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            await unbroken(self._try())
-            await asyncio.sleep(max(self._pause(), self._later))
-            self._later = 0.0
+    def _rest(self) -> float:
+        later, self._later = self._later, 0.0
+        return max(self._pause(), later)
 
     async def _typing(self) -> None:
         """Shown where the answer is not there in a moment, and gone by itself; not in channels."""
@@ -93,7 +83,7 @@ class _Showing(ABC):
             await self._flush()
         except RateLimited as error:
             self._later = error.seconds
-            self._changed.set()
+            self._pump.wake()
         except (TeamsError, Unclear) as error:
             log.info("teams_progress_not_shown", error=reason_of(error))
         except Exception:
@@ -141,7 +131,7 @@ class Streaming(_Showing):
             else:
                 await stream.inform(f"{self._line}…")
             if text != stream.text:
-                self._changed.set()
+                self._pump.wake()
         except StreamEnded as error:
             self._over = True
             log.info("teams_stream_ended", how=error.how)

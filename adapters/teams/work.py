@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Final
 
+from adapters import durable
 from adapters.durable import Incoming
 
 PLATFORM: Final = "teams"
@@ -29,12 +29,5 @@ def incoming(
     kind: str, name: str, *, lane: str, payload: dict[str, Any], also: tuple[str, ...] = ()
 ) -> Incoming:
     """`name` is what the activity is known by, such as its conversation and id; `also` names it too."""
-    digest = hashlib.sha256(f"{kind}:{name}".encode()).hexdigest()[:24]
-    return Incoming(
-        id=f"m{digest}",
-        platform=DOCUMENTS if kind == UPLOAD else PLATFORM,
-        lane=lane,
-        names=(f"{kind}:{name}", *also),
-        kind=kind,
-        payload=payload,
-    )
+    queue = DOCUMENTS if kind == UPLOAD else PLATFORM
+    return durable.incoming(kind, name, prefix="m", platform=queue, lane=lane, payload=payload, also=also)
