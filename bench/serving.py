@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import aiohttp
 
@@ -58,3 +61,29 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def with_slow_model(folder: Path, port: int, model: str) -> dict[str, str]:
+    """The environment of a server in `folder` whose answers come from `bench.slow_model`, at `model`."""
+    return os.environ | {
+        "DATA_DIR": str(folder / "data"), "PORT": str(port), "LOG_LEVEL": "info", "LOG_FORMAT": "json",
+        "ANSWER_MODEL": "openai:slow", "OPENAI_BASE_URL": model, "OPENAI_API_KEY": "none",
+        "FEATURE_FLAG_REPHRASE": "false", "FEATURE_FLAG_DOC_SUMMARIES": "false",
+    }  # fmt: skip
+
+
+class Try(Protocol):
+    """One attempt of a platform to tell the bot something."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def failed(self) -> str | None: ...
+
+
+def acknowledged(tries: Iterable[Try]) -> str:
+    """How soon, in a line."""
+    seconds = sorted(one.seconds for one in tries if one.failed is None)
+    p50, p95 = (seconds[int(len(seconds) * part)] * 1000 for part in (0.5, 0.95))
+    return f"acknowledged: p50 {p50:.0f} ms, p95 {p95:.0f} ms"

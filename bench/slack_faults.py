@@ -27,7 +27,7 @@ from pathlib import Path
 from adapters.conversation import Conversation, Person, Platform
 from adapters.ports import Actor
 from adapters.slack.readback import EVENT_TYPE
-from bench.serving import Served, free_port
+from bench.serving import Served, acknowledged, free_port, with_slow_model
 from bench.slow_model import slow_model
 from bot.app import open_app
 from bot.config import Config
@@ -100,12 +100,9 @@ async def run(questions: int, kills: int, seed: int, slow: float) -> Counter[str
         channels = [world.add_channel(f"channel-{number}", *people).id for number in range(10)]
         directs = [world.dm(person).id for person in people]
         port = free_port()
-        environment = os.environ | {
-            "DATA_DIR": str(folder / "data"), "PORT": str(port), "LOG_LEVEL": "info", "LOG_FORMAT": "json",
+        environment = with_slow_model(folder, port, model) | {
             "SLACK_BOT_TOKEN": f"xoxb-{team.id}", "SLACK_SIGNING_SECRET": slack.app.signing_secret,
-            "SLACK_API_URL": slack.api_url, "ANSWER_MODEL": "openai:slow", "OPENAI_BASE_URL": model,
-            "OPENAI_API_KEY": "none", "FEATURE_FLAG_REPHRASE": "false",
-            "FEATURE_FLAG_DOC_SUMMARIES": "false",
+            "SLACK_API_URL": slack.api_url,
         }  # fmt: skip
         os.environ.update(environment)
         await fill(Config(), "slack", team.id)
@@ -158,15 +155,9 @@ async def run(questions: int, kills: int, seed: int, slow: float) -> Counter[str
         log = (folder / "log").read_text()
         counts["repaired"] = log.count('"slack_reply_resumed"')
         counts["errors logged"] = log.count('"level": "error"') + log.count('"level":"error"')
-        acks = sorted(
-            attempt.seconds
-            for delivery in slack.outbox.deliveries
-            for attempt in delivery.attempts
-            if attempt.failed is None
-        )
         print(f"{len(asked)} questions, {kills} kills, {time.monotonic() - began:.0f} s; log in {folder}")
-        p50, p95 = (acks[int(len(acks) * part)] * 1000 for part in (0.5, 0.95))
-        print(f"acknowledged: p50 {p50:.0f} ms, p95 {p95:.0f} ms")
+        tries = (one for delivery in slack.outbox.deliveries for one in delivery.attempts)
+        print(acknowledged(tries))
         print(f"start of the process: {max(served.starts):.1f} s at most")
         return counts
 

@@ -30,7 +30,7 @@ from itertools import pairwise
 from json import dumps
 from pathlib import Path
 
-from bench.serving import Served, free_port
+from bench.serving import Served, acknowledged, free_port, with_slow_model
 from bench.slack_faults import QUESTIONS, fill
 from bench.slow_model import slow_model
 from bot.config import Config
@@ -91,14 +91,11 @@ async def run(activities: int, kills: int, seed: int, slow: float, graph: bool) 
         channels = [team.id, *(world.add_channel(f"c{n}", team.id).id for n in range(9))]
         groups = [world.add_chat(f"group {n}", *people, rsc=graph).id for n in range(12)]
         port = free_port()
-        environment = os.environ | {
-            "DATA_DIR": str(folder / "data"), "PORT": str(port), "LOG_LEVEL": "info", "LOG_FORMAT": "json",
+        environment = with_slow_model(folder, port, model) | {
             "TEAMS_APP_ID": teams.app_id, "TEAMS_APP_PASSWORD": teams.app_password,
             "TEAMS_APP_TYPE": "MultiTenant", "TEAMS_LOGIN_URL": teams.login_url,
             "TEAMS_OPENID_URL": teams.openid_url, "TEAMS_GRAPH_URL": teams.graph_url,
-            "TEAMS_GRAPH": str(graph), "ANSWER_MODEL": "openai:slow", "OPENAI_BASE_URL": model,
-            "OPENAI_API_KEY": "none", "FEATURE_FLAG_REPHRASE": "false",
-            "FEATURE_FLAG_DOC_SUMMARIES": "false",
+            "TEAMS_GRAPH": str(graph),
         }  # fmt: skip
         os.environ.update(environment)
         await fill(Config(), "teams", world.first_tenant)
@@ -140,8 +137,8 @@ async def run(activities: int, kills: int, seed: int, slow: float, graph: bool) 
             if kill_at and number == kill_at[0]:
                 kill_at.pop(0)
                 await asyncio.sleep(rng.random())
-                killed.append(teams.clock.now())
                 await served.kill()
+                killed.append(teams.clock.now())
                 await served.start()
             await asyncio.sleep(rng.expovariate(25))
             while len(asked) - answered(teams) > 60:  # noqa: ASYNC110
@@ -165,15 +162,9 @@ async def run(activities: int, kills: int, seed: int, slow: float, graph: bool) 
         counts["posted again"] = log.count('"teams_post_repeated"')
         counts["errors logged"] = log.count('"level": "error"')
         counts["refused by rule"] = len(teams.refusals)
-        acks = sorted(
-            attempt.seconds
-            for delivery in teams.outbox.deliveries
-            for attempt in delivery.attempts
-            if attempt.failed is None
-        )
         print(f"{len(asked)} activities, {kills} kills, {time.monotonic() - began:.0f} s; log in {folder}")
-        p50, p95 = (acks[int(len(acks) * part)] * 1000 for part in (0.5, 0.95))
-        print(f"acknowledged: p50 {p50:.0f} ms, p95 {p95:.0f} ms")
+        tries = (one for delivery in teams.outbox.deliveries for one in delivery.attempts)
+        print(acknowledged(tries))
         for why, times in Counter(refusal[:100] for refusal in teams.refusals).most_common(5):
             print(f"refused {times} times: {why}")
         return counts

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from aiohttp import web
 from redis.asyncio import Redis
 
 from adapters.conversation import Conversation, Message
@@ -18,8 +16,8 @@ from adapters.slack import work
 from adapters.slack.app import SlackAdapter
 from adapters.slack.settings import SlackSettings
 from bot.inbox import InboxStore
-from bot.notes import NoteStore
 from bot.transcript import TranscriptStore
+from tests.adapters.running import give_stores, listening, settled
 from tests.adapters.scripted import ScriptedBot
 from tests.doubles.slack import Seen, SlackDouble
 
@@ -36,12 +34,7 @@ class Site:
 
     async def settle(self) -> None:
         """Until everything that people did is told and worked."""
-        async with asyncio.timeout(30):
-            while True:
-                await self.slack.outbox.deliver()
-                if not any([await self.inbox.waiting(queue) for queue in (work.PLATFORM, work.DOCUMENTS)]):
-                    return
-                await asyncio.sleep(0.005)
+        await settled(self.slack.outbox.deliver, self.inbox, work.PLATFORM, work.DOCUMENTS)
 
     async def ask(self, channel: str, user: str, text: str, thread: str | None = None) -> str:
         """Say something and wait for what comes of it. Gives its ts."""
@@ -87,11 +80,8 @@ async def open_site(
     **settings: Any,
 ) -> AsyncGenerator[Site]:
     """`serve=False`: events are accepted, and nobody works them."""
-    inbox, transcript = InboxStore(redis, tick=0.02), TranscriptStore(redis)
     bot = bot or ScriptedBot()
-    ports = {"inbox": inbox, "notes": NoteStore(redis), "transcript": transcript}
-    for name, port in ports.items():
-        setattr(bot, name, port)
+    inbox, transcript = give_stores(bot, redis)
     given = replace(
         SlackSettings(
             bot_token=f"xoxb-{slack.world.first_team}",
@@ -103,15 +93,8 @@ async def open_site(
         **settings,
     )
     adapter = SlackAdapter(cast("Bot", bot), given, spool=spool)
-    application = web.Application()
-    application.add_routes(adapter.routes())
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.2)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}/slack/events"
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(runner.cleanup)
+        url = f"{await stack.enter_async_context(listening(adapter.routes()))}/slack/events"
         if serve:
             await stack.enter_async_context(adapter.running())
         slack.outbox.url = url

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from aiohttp import web
 from redis.asyncio import Redis
 
 from adapters.conversation import Conversation, Message
@@ -18,8 +16,8 @@ from adapters.teams import work
 from adapters.teams.app import TeamsAdapter
 from adapters.teams.settings import TeamsSettings
 from bot.inbox import InboxStore
-from bot.notes import NoteStore
 from bot.transcript import TranscriptStore
+from tests.adapters.running import give_stores, listening, settled
 from tests.adapters.scripted import ScriptedBot
 from tests.doubles.teams import Seen, TeamsDouble
 
@@ -36,12 +34,7 @@ class Site:
 
     async def settle(self) -> None:
         """Until everything that people did is told and worked."""
-        async with asyncio.timeout(30):
-            while True:
-                await self.teams.outbox.deliver()
-                if not any([await self.inbox.waiting(queue) for queue in (work.PLATFORM, work.DOCUMENTS)]):
-                    return
-                await asyncio.sleep(0.005)
+        await settled(self.teams.outbox.deliver, self.inbox, work.PLATFORM, work.DOCUMENTS)
 
     async def ask(self, conversation: str, person: str, text: str, thread: str | None = None) -> str:
         """Say something and wait for what comes of it. Gives its id."""
@@ -100,20 +93,11 @@ async def open_site(
     bot: ScriptedBot | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Site]:
-    inbox, transcript = InboxStore(redis, tick=0.02), TranscriptStore(redis)
     bot = bot or ScriptedBot()
-    for name, port in {"inbox": inbox, "notes": NoteStore(redis), "transcript": transcript}.items():
-        setattr(bot, name, port)
+    inbox, transcript = give_stores(bot, redis)
     adapter = TeamsAdapter(cast("Bot", bot), settings_for(teams, **settings), spool=spool)
-    application = web.Application()
-    application.add_routes(adapter.routes())
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.2)
-    await runner.setup()
-    server = web.TCPSite(runner, "127.0.0.1", 0)
-    await server.start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/messages"
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(runner.cleanup)
+        url = f"{await stack.enter_async_context(listening(adapter.routes()))}/api/messages"
         await stack.enter_async_context(adapter.running())
         teams.outbox.url = url
         try:

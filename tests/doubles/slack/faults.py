@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from random import Random
 from typing import Any
+
+from tests.doubles.faults import FaultPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,36 +57,5 @@ class Slow:
 Fault = Fails | RateLimited | Breaks | Hangs | Drops | Slow
 
 
-class Faults:
+class Faults(FaultPlan[Fault]):
     """`next(method, *faults)` spoils the next calls of a method (`"*"`: of any), one fault a call."""
-
-    def __init__(self) -> None:
-        self._script: dict[str, deque[Fault | None]] = {}
-        self._random: Random | None = None
-        self._rates: list[tuple[float, Fault]] = []
-        self._only: frozenset[str] | None = None
-
-    def next(self, method: str, *faults: Fault | None, times: int = 1) -> None:
-        """`times` repeats them; None lets one call pass."""
-        self._script.setdefault(method, deque()).extend(faults * times)
-
-    def at_random(self, seed: int, *rates: tuple[float, Fault], only: frozenset[str] | None = None) -> None:
-        """Each call is spoiled with these probabilities (together at most 1); `only` names the methods."""
-        self._random, self._rates, self._only = Random(seed), list(rates), only
-
-    def clear(self) -> None:
-        self._script.clear()
-        self._random = None
-
-    def pick(self, method: str) -> Fault | None:
-        for name in (method, "*"):
-            if queue := self._script.get(name):
-                return queue.popleft()
-        if self._random is None or (self._only is not None and method not in self._only):
-            return None
-        chance = self._random.random()
-        for rate, fault in self._rates:
-            if chance < rate:
-                return fault
-            chance -= rate
-        return None

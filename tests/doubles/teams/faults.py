@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
-from random import Random
+
+from tests.doubles.faults import FaultPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,39 +64,8 @@ BAD_GATEWAY = Fails(502, "BadGateway", "Service unavailable.")
 GATEWAY_TIMEOUT = Fails(504, "GatewayTimeout", "Gateway timeout.")
 
 
-class Faults:
+class Faults(FaultPlan[Fault]):
     """`next(call, *faults)` spoils the next calls of a kind, one fault a call. Kinds are "send" (also as
     an answer), "update", "delete", "member", "members", "create", "team", "token", "keys", and for Graph
     "graph", "shares" and "content"; `"*"` is any.
     """
-
-    def __init__(self) -> None:
-        self._script: dict[str, deque[Fault | None]] = {}
-        self._random: Random | None = None
-        self._rates: list[tuple[float, Fault]] = []
-        self._only: frozenset[str] | None = None
-
-    def next(self, call: str, *faults: Fault | None, times: int = 1) -> None:
-        """`times` repeats them; None lets one call pass."""
-        self._script.setdefault(call, deque()).extend(faults * times)
-
-    def at_random(self, seed: int, *rates: tuple[float, Fault], only: frozenset[str] | None = None) -> None:
-        """Each call is spoiled with these probabilities (together at most 1); `only` names the kinds."""
-        self._random, self._rates, self._only = Random(seed), list(rates), only
-
-    def clear(self) -> None:
-        self._script.clear()
-        self._random = None
-
-    def pick(self, call: str) -> Fault | None:
-        for name in (call, "*"):
-            if queue := self._script.get(name):
-                return queue.popleft()
-        if self._random is None or (self._only is not None and call not in self._only):
-            return None
-        chance = self._random.random()
-        for rate, fault in self._rates:
-            if chance < rate:
-                return fault
-            chance -= rate
-        return None
