@@ -103,9 +103,10 @@ def run_sets(
             report = await eval_answers.evaluate(config, sets, options, err)
             if save:
                 report.write(save)
-            dump(report.model_dump(mode="json", by_alias=True)) if as_json else eval_answers.show(
-                out, report
-            )
+            if as_json:
+                dump(report.model_dump(mode="json", by_alias=True))
+            else:
+                eval_answers.show(out, report)
             return
         results = await eval_run.evaluate(config, sets, err)
         if save:
